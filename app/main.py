@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from functools import cache
 
 from fastapi import FastAPI
+from starlette.types import Lifespan
 
 from app.accounts.routes import admin_keys_router as admin_keys
 from app.accounts.routes import project_keys_router as project_keys
@@ -110,7 +111,9 @@ def _freeze_startup_objects() -> None:
     gc.freeze()
 
 
-def create_app(settings: Settings | None = None) -> FastAPI:
+def lifespan_of(settings: Settings | None) -> Lifespan[FastAPI]:
+    """Returns what opens the pools and clients of a process, and closes them at its end."""
+
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         log_to_stderr()
@@ -128,11 +131,15 @@ def create_app(settings: Settings | None = None) -> FastAPI:
             await runner.aclose()
             await context.aclose()
 
+    return lifespan
+
+
+def create_app(settings: Settings | None = None) -> FastAPI:
     app = SpecifiedApp(
         title="agent-rft",
         version="0.1.0",
         summary="Reinforcement fine-tuning of tool-using agents, on your own GPUs",
-        lifespan=lifespan,
+        lifespan=lifespan_of(settings),
         redirect_slashes=False,
         openapi_url=None,  # `reference` serves it, with a page that needs no network
     )

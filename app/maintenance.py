@@ -366,7 +366,7 @@ class RetentionStore:
     async def _append_event(self, job: AgedJob, what: str, days: float) -> None:
         events = EventStore(self._session, job.project_id)
         message = f"{what}: the operator keeps them for {days:g} days after the end of a job."
-        await events.append(job.job_id, level="info", type="message", message=message)
+        await events.append(job.job_id, message=message)
 
 
 def _before(days: float) -> ColumnElement[Any]:

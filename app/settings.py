@@ -139,9 +139,9 @@ class HostSettings(Sources):
     API, its database and the engine get the processor before training; 0 lets all compete alike.
     """
     pg_bin: Path | None = None
-    """Directory that contains `postgres` and `initdb`; `None` takes those of the package."""
+    """Directory that contains `postgres` and `initdb`; `None` takes the PATH's or the wheel's."""
     valkey_bin: Path | None = None
-    """Executable of Valkey or Redis; `None` takes that of the package."""
+    """Executable of Valkey or Redis; `None` takes the PATH's or the wheel's."""
     vllm_python: Path | None = None
     """Interpreter of an environment that has vLLM; `None` is that of a checkout."""
 

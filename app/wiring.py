@@ -51,7 +51,8 @@ from app.kit.egress_guard import EgressPolicy
 from app.kit.endpoints import CallSigner, cache_salt
 from app.kit.idempotency_service import IdempotencyService
 from app.kit.job_queue import CeleryJobQueue, JobQueue
-from app.kit.object_stores import Objects, build_objects
+from app.kit.local_objects import build_objects
+from app.kit.objects import Objects
 from app.kit.rate_limits import RateLimits, RedisRateLimits
 from app.kit.sealing import SecretBox, build_secret_box
 from app.kit.slots import ProjectSlots, SharedSlots

@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from app.local.layout import owner_environment  # noqa: E402 - needs the path above
-from app.rollouts.metric_meanings import MEANINGS  # noqa: E402 - as above
+from app.rollouts.metrics import MEANINGS  # noqa: E402 - as above
 from benchmarks.api_process import uvicorn_process  # noqa: E402 - as above
 from benchmarks.machine import machine  # noqa: E402 - as above
 from tests.support.dashboard.browser import browsing, missing  # noqa: E402 - as above

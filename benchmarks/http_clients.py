@@ -28,6 +28,7 @@ from typing_extensions import override
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from app.kit.egress import EgressRequest  # noqa: E402 - needs the path above
 from app.kit.egress_client import EgressClient  # noqa: E402 - needs the path above
 from app.kit.egress_guard import EgressPolicy  # noqa: E402 - needs the path above
 
@@ -86,7 +87,7 @@ async def egress_client(url: str, _: int) -> AsyncIterator[Post]:
     client = EgressClient(EgressPolicy(allowed, allow_plain_http=True))
 
     async def post() -> int:
-        reply = await client.post(url, headers=HEADERS, body=BODY, timeout_s=600)
+        reply = await client.send(EgressRequest(url, HEADERS, BODY, timeout_s=600))
         return len(reply.body)
 
     yield post

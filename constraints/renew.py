@@ -5,8 +5,8 @@ Usage: python -m constraints.renew [--keep]
 Each list holds what its extras of `pyproject.toml` need beyond the lists before it, for every
 platform and Python version that the project supports. `--keep` keeps each version that still fits
 `pyproject.toml`; without it the newest versions are taken. Torch is in no list, because its builds
-differ by machine: `bootstrap.py` and the image name its version. The lists hold all that its CPU
-build needs.
+differ by machine: `bootstrap.py` names its version, and `torch.txt`, kept by hand, has the hashes
+of the image's builds. The lists hold all that its CPU build needs.
 """
 
 import os
@@ -26,7 +26,7 @@ from bootstrap import CONSTRAINTS, as_pip_is_set_up
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 EXTRAS: Final[dict[str, tuple[str, ...]]] = {
-    "service": ("train", "s3", "telemetry"),
+    "service": ("train", "s3", "telemetry", "texts", "charts"),
     "docs": ("docs",),
     "development": ("embedded", "demo", "sdk", "test", "check"),
     "peers": ("peers",),

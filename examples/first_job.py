@@ -15,7 +15,6 @@ from typing import Any
 
 import httpx
 import openai
-import plotext
 from openai import OpenAI
 
 from examples.records_agent.dataset import write_dataset
@@ -103,19 +102,13 @@ def curves(base_url: str, key: str, job_id: str) -> dict[tuple[str, str], list[t
     }
 
 
-def plot(
-    title: str, series: dict[str, list[tuple[int, float]]], *, top: float | None = None
-) -> None:
-    plotext.clear_figure()
-    plotext.theme("clear")
-    plotext.plot_size(78, 14)
+def plot(title: str, series: dict[str, list[tuple[int, float]]], *, top: float = 0.0) -> None:
+    """Prints some points of each curve as bars, up to `top` or the largest value."""
     for label, points in series.items():
-        steps, values = [p[0] for p in points], [p[1] for p in points]
-        plotext.plot(steps, values, label=label)
-    plotext.ylim(0, top)
-    plotext.title(title)
-    plotext.xlabel("step")
-    print(plotext.uncolorize(plotext.build()))
+        print(f"{title}, {label}")
+        most = max([top, *(value for _, value in points)]) or 1.0
+        for step, value in points[:: max(1, len(points) // 8)]:
+            print(f"  step {step:>4}  {'█' * round(40 * value / most):<40}  {value:.3f}")
 
 
 def print_report(base_url: str, key: str, job_id: str) -> None:

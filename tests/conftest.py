@@ -2,11 +2,13 @@
 
 import importlib.util
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 from typing_extensions import override
 from xdist.scheduler.loadscope import LoadScopeScheduling
 
@@ -14,10 +16,14 @@ from tests.support.objects.s3_server import S3Server, s3_server, weed
 from tests.support.sandbox.running import RunningSandbox, running_sandbox
 from tests.support.stack import Database, Services, running_services
 from tests.support.store.compiled_statements import share_compiled_statements
+from tests.support.store.kept_pools import keep_pools, note_loop
 
 END_TO_END = "tests/e2e/"
+_OF_A_FILE = re.compile(r"^pytestmark = .*?pytest\.mark\.(\w+)", re.MULTILINE)
 _MOST_PROCESSES = 12
 """Limit of the processes of a run: each has servers of its own, and collects all tests."""
+_EXAMPLES = {"test": 20, "long": 200}
+"""Examples of a property, by the profile of hypothesis."""
 
 # Before torch is imported. The suite has a process per core, and a second thread in each of them
 # spins while it waits for a core. A test that is about threads sets their number.
@@ -30,6 +36,10 @@ for _name, _value in (
     os.environ.setdefault(_name, _value)
 
 share_compiled_statements()
+keep_pools()
+for _name, _count in _EXAMPLES.items():
+    settings.register_profile(_name, max_examples=_count, deadline=None)
+settings.load_profile("test")
 
 
 class ByFile(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
@@ -48,15 +58,28 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByFile:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """Returns two processes for each core, each with 3 GB of memory, and at least four."""
+    """Returns a process for each core, and one for the end-to-end tests, which mostly wait."""
     memory_gb = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 10**9
-    return max(4, min(2 * len(os.sched_getaffinity(0)), memory_gb // 3, _MOST_PROCESSES))
+    return max(3, min(len(os.sched_getaffinity(0)) + 1, memory_gb // 3, _MOST_PROCESSES))
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leaves out a file whose tests are all deselected: its imports take seconds."""
+    if collection_path.suffix != ".py" or not collection_path.name.startswith("test_"):
+        return None
+    marks = _OF_A_FILE.findall(collection_path.read_text(encoding="utf-8"))
+    return True if any(f"not {mark}" in config.option.markexpr for mark in marks) else None
 
 
 @pytest.hookimpl(trylast=True)  # after they were shuffled
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Folders of end-to-end tests take longest in one process, so they begin."""
     items.sort(key=lambda item: not item.nodeid.startswith(END_TO_END))
+
+
+@pytest.fixture(scope="session", autouse=True)
+async def _kept_pools() -> None:
+    note_loop()
 
 
 @pytest.fixture(scope="session")

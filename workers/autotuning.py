@@ -161,7 +161,6 @@ class Autotuning:
     candidates: tuple[ComputeChoice, ...]
     """The assumed way first."""
     work: Callable[[ComputeChoice], Work]
-    """Builds the work that is timed."""
 
     @property
     def assumed(self) -> ComputeChoice:

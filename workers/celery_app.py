@@ -6,6 +6,7 @@ kill takes a visibility timeout plus up to 100 s).
 """
 
 import logging
+from typing import Any
 
 from celery import Celery
 from celery.signals import celeryd_init
@@ -30,19 +31,22 @@ DELIVERY_INTERVAL_S = 2.0
 TRACK_INTERVAL_S = 5.0
 
 
+_CONTROL_TASKS = (SWEEP_TASK, EVAL_TASK, EXPORT_TASK, DELIVER_TASK, TRACK_TASK, EXPIRE_TASK)
+
+
+def _every(seconds: float, task: str, *, expires_s: float | None = None) -> dict[str, Any]:
+    return {"task": task, "schedule": seconds, "options": {"expires": expires_s or seconds}}
+
+
 def create_celery(settings: Settings) -> Celery:
+    sweep_s = settings.lease.sweep_interval_s
     celery = Celery("agent-rft", include=["workers.tasks"])
     celery.conf.update(broker_settings(settings.redis_url))
     celery.conf.update(
         task_queues=[Queue(name) for name in (RUNS_QUEUE, CONTROL_QUEUE)],  # type: ignore[no-untyped-call]  # kombu ships no types
         task_routes={
+            **{name: {"queue": CONTROL_QUEUE} for name in _CONTROL_TASKS},
             RUN_TASK: {"queue": RUNS_QUEUE},
-            SWEEP_TASK: {"queue": CONTROL_QUEUE},
-            EVAL_TASK: {"queue": CONTROL_QUEUE},
-            EXPORT_TASK: {"queue": CONTROL_QUEUE},
-            DELIVER_TASK: {"queue": CONTROL_QUEUE},
-            TRACK_TASK: {"queue": CONTROL_QUEUE},
-            EXPIRE_TASK: {"queue": CONTROL_QUEUE},
         },
         task_acks_late=False,
         worker_prefetch_multiplier=1,
@@ -55,27 +59,11 @@ def create_celery(settings: Settings) -> Celery:
         # the worker.
         broker_channel_error_retry=True,
         beat_schedule={
-            "sweep": {
-                "task": SWEEP_TASK,
-                "schedule": settings.lease.sweep_interval_s,
-                # One sweep replaces all those that pile up while the broker is not available.
-                "options": {"expires": 2 * settings.lease.sweep_interval_s},
-            },
-            "deliver_webhooks": {
-                "task": DELIVER_TASK,
-                "schedule": DELIVERY_INTERVAL_S,
-                "options": {"expires": DELIVERY_INTERVAL_S},
-            },
-            "write_trackers": {
-                "task": TRACK_TASK,
-                "schedule": TRACK_INTERVAL_S,
-                "options": {"expires": TRACK_INTERVAL_S},
-            },
-            "expire": {
-                "task": EXPIRE_TASK,
-                "schedule": EXPIRE_INTERVAL_S,
-                "options": {"expires": EXPIRE_INTERVAL_S},
-            },
+            # One sweep replaces all those that pile up while the broker is not available.
+            "sweep": _every(sweep_s, SWEEP_TASK, expires_s=2 * sweep_s),
+            "deliver_webhooks": _every(DELIVERY_INTERVAL_S, DELIVER_TASK),
+            "write_trackers": _every(TRACK_INTERVAL_S, TRACK_TASK),
+            "expire": _every(EXPIRE_INTERVAL_S, EXPIRE_TASK),
         },
     )
     return celery

@@ -68,14 +68,12 @@ def attends(dtype: "torch.dtype") -> bool:
 
 
 def default_device() -> "torch.device":
-    """Returns the device on which a trainer computes here, unless it is given another one."""
     import torch  # noqa: PLC0415 - see the header
 
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def is_accelerated() -> bool:
-    """Returns whether a trainer computes on an accelerator here."""
     return default_device().type != "cpu"
 
 

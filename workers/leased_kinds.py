@@ -1,5 +1,5 @@
-"""Fine-tuning jobs as leased work: a supervisor renews the lease, because a run keeps its own event
-loop busy.
+"""The kinds of work under a lease. A supervisor renews the lease of a job, whose run keeps its own
+event loop busy; runs of evals and exports renew their own.
 """
 
 from datetime import timedelta

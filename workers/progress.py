@@ -1,8 +1,5 @@
 """Counts the progress of this process, from which its supervisor distinguishes a long run from a
-hung one.
-
-A process works on one claim, so one count serves the whole process. Any thread may mark. Must not
-know the work of a run or the readers of the count.
+hung one. A process works on one claim, so one count serves all of it; any thread may mark.
 """
 
 from dataclasses import dataclass

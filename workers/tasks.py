@@ -42,7 +42,6 @@ class ChildrenTask(Task):  # type: ignore[misc]  # celery has no types
 
 @app.task(name=RUN_TASK)  # type: ignore[untyped-decorator]  # celery has no types
 def run_job(_job_id: str) -> None:
-    """Claims the job that is next in the queue, if there is one, and supervises its run."""
     from workers.leased_kinds import JOBS
     from workers.processes.claim_supervisor import supervise
 
@@ -85,10 +84,15 @@ def sweep() -> None:
 def deliver_webhooks(task: ChildrenTask) -> None:
     """Starts the process that delivers webhooks, unless it runs or nothing is due."""
     from workers.processes.clients import PERIODIC_TASKS
-    from workers.webhooks.dispatcher import dispatch_deliveries
+    from workers.processes.dispatcher import start_if_due
+    from workers.webhooks.delivery import is_delivery_due
 
     PERIODIC_TASKS.run(
-        lambda clients: dispatch_deliveries(clients.database, children=task.children)
+        lambda clients: start_if_due(
+            "workers.webhooks.child",
+            lambda: is_delivery_due(clients.database),
+            children=task.children,
+        )
     )
 
 
@@ -96,9 +100,16 @@ def deliver_webhooks(task: ChildrenTask) -> None:
 def write_trackers(task: ChildrenTask) -> None:
     """Starts the process that writes trackers, unless it runs or no job has one."""
     from workers.processes.clients import PERIODIC_TASKS
-    from workers.trackers.dispatcher import dispatch_trackers
+    from workers.processes.dispatcher import start_if_due
+    from workers.trackers.update_reader import tracked_integrations
 
-    PERIODIC_TASKS.run(lambda clients: dispatch_trackers(clients.database, children=task.children))
+    PERIODIC_TASKS.run(
+        lambda clients: start_if_due(
+            "workers.trackers.child",
+            lambda: tracked_integrations(clients.database),
+            children=task.children,
+        )
+    )
 
 
 @app.task(name=EXPIRE_TASK)  # type: ignore[untyped-decorator]  # celery has no types

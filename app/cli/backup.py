@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from app.local.backup import BackupOptions, take
-from app.local.backup_files import OBJECTS, BackupUnusable, Manifest
-from app.local.base_model import read_chosen
+from app.local.backup_files import BackupUnusable, Manifest
 from app.local.layout import UpOptions, build_settings
 from app.local.restore import restore as restore_backup
 from app.local.state import DataDir, DataDirUnusable, load_state
@@ -18,13 +17,19 @@ from app.settings import HostSettings
 _ANY_PORT = 8000
 
 
+@contextmanager
+def _readable_failures() -> Iterator[None]:
+    """Converts failures of the disk into one sentence."""
+    try:
+        yield
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        raise BackupUnusable(f"{where}{error.strerror or error}") from error
+
+
+@_readable_failures()
 def backup(data_dir: Path, out: Path, *, with_secret_key: bool) -> int:
     """Takes a backup. Returns 1 if objects are missing that rows refer to."""
-    with _readable_failures():
-        return _backup(data_dir, out, with_secret_key=with_secret_key)
-
-
-def _backup(data_dir: Path, out: Path, *, with_secret_key: bool) -> int:
     host = HostSettings()
     _refuse_other_database(host)
     os.umask(0o077)
@@ -54,16 +59,12 @@ def _backup(data_dir: Path, out: Path, *, with_secret_key: bool) -> int:
     return int(bool(made.missing))
 
 
+@_readable_failures()
 def restore(source: Path, data_dir: Path, *, unsigned: bool) -> None:
-    with _readable_failures():
-        _restore(source.expanduser().absolute(), data_dir, unsigned=unsigned)
-
-
-def _restore(source: Path, data_dir: Path, *, unsigned: bool) -> None:
     host = HostSettings()
     _refuse_other_database(host)
     os.umask(0o077)
-    found = restore_backup(source, data_dir, host, unsigned=unsigned)
+    found = restore_backup(source.expanduser().absolute(), data_dir, host, unsigned=unsigned)
     _report(found, data_dir=str(data_dir))
     if unsigned:
         _note("the backup was accepted without a signature: its author is unknown")
@@ -74,27 +75,16 @@ def _restore(source: Path, data_dir: Path, *, unsigned: bool) -> None:
         )
     if found.bucket is not None:
         _note(f"the objects are in the bucket {found.bucket}: set it before agent-rft up")
-    chosen = read_chosen(DataDir.existing(data_dir))
-    if chosen is not None:
-        path = chosen.spec.path
+    if found.base_model is not None:
+        path = found.base_model.spec.path
         _note(
-            f"agent-rft up will start the base model {chosen.hub_id or path} with the weights in "
-            f"{path}: the backup has none"
+            f"agent-rft up will start the base model {found.base_model.hub_id or path} with the "
+            f"weights in {path}: the backup has none"
         )
     _note(
         "do not run it at the same time as the installation that it was taken of: both would go on "
         "with the jobs"
     )
-
-
-@contextmanager
-def _readable_failures() -> Iterator[None]:
-    """Converts failures of the disk into one sentence."""
-    try:
-        yield
-    except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        raise BackupUnusable(f"{where}{error.strerror or error}") from error
 
 
 def _refuse_other_database(host: HostSettings) -> None:
@@ -106,13 +96,12 @@ def _refuse_other_database(host: HostSettings) -> None:
 
 
 def _report(found: Manifest, **more: object) -> None:
-    count = sum(name.startswith(f"{OBJECTS}/") for name in found.files)
     report = {
         **more,
         "taken_at": found.taken_at,
         "version": found.version,
         "schema": found.schema,
-        "objects": count,
+        "objects": found.objects,
         "missing": len(found.missing),
     }
     print(json.dumps(report))

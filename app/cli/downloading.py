@@ -11,10 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Final, Self
 
-import httpx
-
-from app.cli.client import check
-from app.cli.replies import DOWNLOAD_BYTES, ReplyTooLong, at_most
+from app.cli.client import Answer, NoAnswer, ReplyTooLong, Service
 from app.cli.terminal import ServiceError
 from app.kit.disks import sha256_of
 from app.kit.errors import AgentRftError
@@ -71,22 +68,23 @@ class ModelDownload:
         if self._lock is not None:
             self._lock.close()
 
-    def fetch(self, client: httpx.Client, path: str, *, report: Report) -> None:
+    def fetch(self, service: Service, path: str, *, report: Report) -> None:
         """Downloads the archive; continues an earlier download of it."""
         try:
             with _room(self._work):
-                if not self._fetch(client, path, report):
+                if not self._fetch(service, path, report):
                     self._archive.unlink()
-                    self._fetch(client, path, report)
-        except (httpx.ConnectError, httpx.UnsupportedProtocol):
-            raise
+                    self._fetch(service, path, report)
         except ReplyTooLong:
             self._archive.unlink(missing_ok=True)  # nothing to go on from
             raise
-        except (httpx.TransportError, KeyboardInterrupt) as error:
+        except (NoAnswer, KeyboardInterrupt) as error:
+            if isinstance(error, NoAnswer) and error.never_sent:
+                raise
+            reason = error.reason if isinstance(error, NoAnswer) else type(error).__name__
             raise DownloadFailed(
-                f"interrupted after {self._so_far()} bytes ({str(error) or type(error).__name__}). "
-                "Run the same command again to go on."
+                f"interrupted after {self._so_far()} bytes ({reason}). Run the same command again "
+                "to go on."
             ) from error
 
     def install(self) -> Path:
@@ -108,7 +106,7 @@ class ModelDownload:
         shutil.rmtree(self._work, ignore_errors=True)
         return self._target
 
-    def _fetch(self, client: httpx.Client, path: str, report: Report) -> bool:
+    def _fetch(self, service: Service, path: str, report: Report) -> bool:
         """Downloads the rest. Returns False if the local file is longer than the service's archive,
         which must then be another one.
         """
@@ -116,24 +114,22 @@ class ModelDownload:
         if start:
             etag = self._content.read_text(encoding="ascii")
             headers = {"Range": f"bytes={start}-", "If-Range": f'"{etag}"'}
-        bound = at_most(DOWNLOAD_BYTES)
-        with client.stream("GET", path, headers=headers, extensions=bound) as reply:
-            if reply.status_code == _RANGE_NOT_SATISFIABLE and start:
-                size = str(reply.headers.get("content-range"))
-                return size == f"bytes */{start}"
-            check(reply)
-            is_resumed = reply.status_code == _PARTIAL_CONTENT
+        also = _RANGE_NOT_SATISFIABLE if start else None
+        with service.stream("GET", path, headers=headers, also=also) as reply:
+            if reply.status == _RANGE_NOT_SATISFIABLE:
+                return reply.headers.get("content-range") == f"bytes */{start}"
+            is_resumed = reply.status == _PARTIAL_CONTENT
             length = int(reply.headers.get("content-length", 0))
             done, total = (start, start + length) if is_resumed else (0, length)
             self._remember(reply, is_resumed=is_resumed)
             with self._archive.open("ab" if is_resumed else "wb") as file:
-                for chunk in reply.iter_raw(_CHUNK_BYTES):
+                for chunk in reply.chunks:
                     file.write(chunk)
                     done += len(chunk)
                     report(done, total)
         return True
 
-    def _remember(self, reply: httpx.Response, *, is_resumed: bool) -> None:
+    def _remember(self, reply: Answer, *, is_resumed: bool) -> None:
         content = reply.headers.get(_MANIFEST_HEADER, "")
         if not _SHA256.fullmatch(content):
             raise ServiceError(

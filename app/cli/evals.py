@@ -1,164 +1,167 @@
-"""`agent-rft evals list`, `show`, `runs` and `run`."""
+"""`agent-rft evals`: lists, shows and follows runs of evals."""
 
 import sys
 import time
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
-import httpx
-from pydantic import BaseModel
+import typer
 
-from app.cli.client import Service, ServiceId, ServicePatience, parse_reply, path_of
+from app.cli.options import LimitOption
 from app.cli.output import columns, console, fields, note
-from app.cli.printable import moment, printable
-from app.cli.remote import Remote, read_body
+from app.cli.remote import Remote, read_body, remote_command
+from app.cli.replies import NOTHING, Reply, path_of
 from app.cli.terminal import ServiceError
 from app.kit.processes import INTERRUPTED, RUN_CANCELLED, RUN_FAILED
 
-EVALS: Final = "evals"
+if TYPE_CHECKING:
+    from app.cli.client import Service
+
+_EVALS: Final = "evals"
 _POLL_S: Final = 1.0
 _CODES: Final = {"completed": 0, "failed": RUN_FAILED, "canceled": RUN_CANCELLED}
+EvalArgument = Annotated[str, typer.Argument(metavar="EVAL", help="Id of the eval.")]
+
+evals = typer.Typer()
 
 
-class EvalReply(BaseModel):
-    id: ServiceId
-    name: str | None = None
-    created_at: float
-    testing_criteria: list[dict[str, Any]] = []
+@remote_command(evals, "list")
+def list_evals(remote: Remote, *, limit: LimitOption = 20) -> None:
+    """List evals, newest first.
+
+    Example: agent-rft evals list
+    """
+    remote.print_list(
+        _EVALS,
+        ("ID", "NAME", "CRITERIA", "CREATED"),
+        lambda one: (
+            *(one.id(), one.find("name", str), len(one.children("testing_criteria"))),
+            one.moment("created_at"),
+        ),
+        limit=limit,
+        order="desc",
+    )
 
 
-class _Counts(BaseModel):
-    total: int = 0
-    passed: int = 0
-    failed: int = 0
-    errored: int = 0
+@remote_command(evals, "runs")
+def list_runs(remote: Remote, *, eval_id: EvalArgument, limit: LimitOption = 20) -> None:
+    """List the runs of an eval, newest first.
+
+    Example: agent-rft evals runs eval_…
+    """
+    remote.print_list(
+        f"{_EVALS}/{path_of(eval_id)}/runs",
+        ("ID", "STATUS", "MODEL", "CREATED", "RESULT"),
+        lambda run: (
+            *(run.id(), run.text("status"), run.find("model", str)),
+            *(run.moment("created_at"), _counts(run)),
+        ),
+        limit=limit,
+        order="desc",
+    )
 
 
-class _Criterion(BaseModel):
-    testing_criteria: str
-    passed: int
-    failed: int
+@remote_command(evals, "show")
+def show(
+    remote: Remote,
+    *,
+    eval_id: EvalArgument,
+    run: Annotated[str, typer.Argument(metavar="RUN", help="Id of the run.")],
+) -> None:
+    """Show a run with its counts so far.
+
+    Example: agent-rft evals show eval_… evalrun_…
+    """
+    _print(remote, remote.get(_path(eval_id, run)))
 
 
-class RunReply(BaseModel):
-    id: ServiceId
-    eval_id: str
-    name: str | None = None
-    status: str
-    model: str | None = None
-    created_at: float
-    error: dict[str, Any] | None = None
-    result_counts: _Counts = _Counts()
-    per_testing_criteria_results: list[_Criterion] = []
+@remote_command(evals, "run")
+def run_eval(
+    remote: Remote,
+    *,
+    eval_id: EvalArgument,
+    body: Annotated[
+        Path, typer.Argument(metavar="FILE", help="JSON body of a run; - for standard input.")
+    ],
+    model: Annotated[
+        str | None, typer.Option(help="Model that replaces the body's data_source.model.")
+    ] = None,
+    detach: Annotated[bool, typer.Option("--detach", help="Do not wait for the end.")] = False,
+) -> int:
+    """Start a run of an eval and follow it to its end; print its counts.
 
-    @property
-    def counts(self) -> str:
-        counts = self.result_counts
-        return (
-            f"{counts.total} items: {counts.passed} passed, {counts.failed} failed, "
-            f"{counts.errored} errors"
-        )
+    Exit codes: 0 completed (whatever the counts are), 20 failed, 21 cancelled.
 
-
-def list_evals(remote: Remote, *, limit: int) -> None:
-    with remote.service() as service:
-        rows = service.rows(EVALS, limit=limit, order="desc")
-    evals = [parse_reply(EvalReply, row) for row in rows.data]
-
-    def show() -> None:
-        cells = [
-            (one.id, one.name, len(one.testing_criteria), moment(one.created_at)) for one in evals
-        ]
-        console().print(columns(("ID", "NAME", "CRITERIA", "CREATED"), cells))
-
-    remote.out.result(rows.data, show, has_more=rows.has_more)
-
-
-def list_runs(remote: Remote, eval_id: str, *, limit: int) -> None:
-    with remote.service() as service:
-        rows = service.rows(f"{EVALS}/{path_of(eval_id)}/runs", limit=limit, order="desc")
-    runs = [parse_reply(RunReply, row) for row in rows.data]
-
-    def show() -> None:
-        cells = [
-            (one.id, one.status, one.model, moment(one.created_at), one.counts) for one in runs
-        ]
-        console().print(columns(("ID", "STATUS", "MODEL", "CREATED", "RESULT"), cells))
-
-    remote.out.result(rows.data, show, has_more=rows.has_more)
-
-
-def show_run(remote: Remote, eval_id: str, run_id: str) -> None:
-    with remote.service() as service:
-        reply = service.get(_path(eval_id, run_id))
-    _print(remote, reply)
-
-
-def run_eval(remote: Remote, eval_id: str, body: Path, *, model: str | None, detach: bool) -> int:
-    """Returns the exit code of the run's end; 0 with `detach`, which does not wait for it."""
+    Example: agent-rft evals run eval_… run.json --model ft:…
+    """
     sent = read_body(body)
     if model is not None:
         source = sent.get("data_source")
         sent["data_source"] = {**(source if isinstance(source, dict) else {}), "model": model}
     with remote.service() as service:
-        reply = service.create(f"{EVALS}/{path_of(eval_id)}/runs", sent)
-        run = parse_reply(RunReply, reply)
+        run = service.create(f"{_EVALS}/{path_of(eval_id)}/runs", sent)
         if not detach:
-            note(f"run {printable(run.id)} of {printable(eval_id)}")
+            note(f"run {run.id()} of {eval_id}")
             try:
-                reply = _followed(service, eval_id, run)
+                run = _followed(service, eval_id, run.id())
             except KeyboardInterrupt:
-                note(
-                    f"the run continues: agent-rft evals show {printable(eval_id)} "
-                    f"{printable(run.id)}"
-                )
+                note(f"the run continues: agent-rft evals show {eval_id} {run.id()}")
                 return INTERRUPTED
-    _print(remote, reply)
-    return _CODES.get(parse_reply(RunReply, reply).status, 0)
+    _print(remote, run)
+    return _CODES.get(run.text("status"), 0)
 
 
-def _followed(service: Service, eval_id: str, run: RunReply) -> dict[str, Any]:
+def _followed(service: "Service", eval_id: str, run_id: str) -> Reply:
     """Returns the run after its end."""
+    from app.cli.client import ServicePatience  # noqa: PLC0415 - imports httpx
+
     shown = ""
     patience = ServicePatience("The run continues; see it with `agent-rft evals show`.")
     while True:
         try:
-            reply = service.get(_path(eval_id, run.id))
-        except (httpx.RequestError, ServiceError) as failure:
+            run = service.get(_path(eval_id, run_id))
+        except ServiceError as failure:
             note(f"the service is unavailable ({patience.reason(failure)}); trying again")
             patience.wait()
             continue
         patience.heard()
-        now = parse_reply(RunReply, reply)
-        if now.status in _CODES:
-            return reply
-        if sys.stderr.isatty() and now.counts != shown:
-            shown = now.counts
-            note(f"{printable(now.status)}: {shown}")
+        status, counts = run.text("status"), _counts(run)
+        if status in _CODES:
+            return run
+        if sys.stderr.isatty() and counts != shown:
+            shown = counts
+            note(f"{status}: {counts}")
         time.sleep(_POLL_S)
 
 
 def _path(eval_id: str, run_id: str) -> str:
-    return f"{EVALS}/{path_of(eval_id)}/runs/{path_of(run_id)}"
+    return f"{_EVALS}/{path_of(eval_id)}/runs/{path_of(run_id)}"
 
 
-def _print(remote: Remote, reply: dict[str, Any]) -> None:
-    run = parse_reply(RunReply, reply)
+def _counts(run: Reply) -> str:
+    counts = run.child("result_counts") or NOTHING
+    total, passed, failed, errored = (
+        counts.find(name, int) or 0 for name in ("total", "passed", "failed", "errored")
+    )
+    return f"{total} items: {passed} passed, {failed} failed, {errored} errors"
+
+
+def _print(remote: Remote, run: Reply) -> None:
+    pairs: list[tuple[str, object]] = [
+        *(("id", run.id()), ("status", run.text("status")), ("model", run.find("model", str))),
+        ("result", _counts(run)),
+    ]
+    if (error := run.child("error")) is not None:
+        pairs.append(("error", f"{error.find('code', str)}: {error.find('message', str)}"))
+    rows = [
+        (one.text("testing_criteria"), one.get("passed", int), one.get("failed", int))
+        for one in run.children("per_testing_criteria_results")
+    ]
 
     def show() -> None:
-        pairs: list[tuple[str, object]] = [
-            *(("id", run.id), ("status", run.status), ("model", run.model)),
-            ("result", run.counts),
-        ]
-        if run.error is not None:
-            pairs.append(("error", f"{run.error.get('code')}: {run.error.get('message')}"))
         out = console()
         out.print(fields(pairs))
-        if run.per_testing_criteria_results:
-            rows = [
-                (one.testing_criteria, one.passed, one.failed)
-                for one in run.per_testing_criteria_results
-            ]
+        if rows:
             out.print(columns(("CRITERION", "PASSED", "FAILED"), rows))
 
-    remote.out.result(reply, show)
+    remote.out.result(run.data, show)

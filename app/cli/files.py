@@ -1,122 +1,132 @@
-"""`agent-rft files upload`, `list`, `show`, `download` and `delete`."""
+"""`agent-rft files`: uploads, lists, shows, downloads and deletes files."""
 
 import os
 import stat
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import TYPE_CHECKING, Annotated, BinaryIO, Final
 
-import httpx
-from pydantic import BaseModel
+import typer
 
-from app.cli.client import Service, ServiceId, download, json_object, parse_reply, path_of
-from app.cli.output import columns, console, fields, note
-from app.cli.printable import moment, printable
-from app.cli.remote import Remote
-from app.cli.terminal import ServiceError
+from app.cli.exports import download
+from app.cli.options import ForceOption, LimitOption, OutOption
+from app.cli.output import note
+from app.cli.remote import Remote, remote_command
+from app.cli.replies import Reply, path_of
+from app.cli.terminal import ServiceError, WrongOption, local_faults
 from app.files.files import MAX_FILE_BYTES, MAX_PART_BYTES
-from app.kit.processes import WRONG_OPTIONS
+
+if TYPE_CHECKING:
+    from app.cli.client import Service
+
+FILES: Final = "files"
+_UPLOADS: Final = "uploads"
+_BINARY: Final = "application/octet-stream"
+_TIMEOUT_S: Final = 300.0
+"""Timeout of an upload: the service reads the whole file before it replies."""
+_JOINED_WITHIN_S: Final = 900.0
+"""Timeout of the call that joins the parts: the service reads all of them."""
+FileArgument = Annotated[str, typer.Argument(metavar="FILE_ID", help="Id of the file.")]
+
+files = typer.Typer()
 
 
-def upload_file(remote: Remote, path: Path, *, purpose: str) -> None:
+@remote_command(files, "upload")
+def upload_file(
+    remote: Remote,
+    *,
+    path: Annotated[
+        Path, typer.Argument(metavar="PATH", exists=True, dir_okay=False, help="Local file.")
+    ],
+    purpose: Annotated[str, typer.Option(help="Purpose of the file.")] = "fine-tune",
+) -> None:
+    """Upload a file; print its id.
+
+    Example: agent-rft files upload train.jsonl
+    """
     with remote.service() as service:
-        reply = upload(service, path, purpose=purpose)
-    remote.out.result(reply, lambda: print(printable(str(reply["id"]))))
+        file = upload(service, path, purpose=purpose)
+    remote.out.line(file.data, file.id())
 
 
-def list_files(remote: Remote, *, purpose: str | None, limit: int) -> None:
-    with remote.service() as service:
-        rows = service.rows(FILES, limit=limit, purpose=purpose)
-    files = [parse_reply(FileReply, row) for row in rows.data]
+@remote_command(files, "list")
+def list_files(
+    remote: Remote,
+    *,
+    purpose: Annotated[str | None, typer.Option(help="Only files of this purpose.")] = None,
+    limit: LimitOption = 20,
+) -> None:
+    """List files, newest first.
 
-    def show() -> None:
-        header = ("ID", "BYTES", "CREATED", "PURPOSE", "NAME")
-        cells = [
-            (file.id, file.bytes, moment(file.created_at), file.purpose, file.filename)
-            for file in files
-        ]
-        console().print(columns(header, cells))
-
-    remote.out.result(rows.data, show, has_more=rows.has_more)
-
-
-def show_file(remote: Remote, file_id: str) -> None:
-    with remote.service() as service:
-        reply = service.get(f"{FILES}/{path_of(file_id)}")
-    file = parse_reply(FileReply, reply)
-
-    def show() -> None:
-        pairs = [
-            *(("id", file.id), ("name", file.filename), ("bytes", file.bytes)),
-            *(("purpose", file.purpose), ("status", file.status)),
-            *(("created", moment(file.created_at)), ("expires", moment(file.expires_at))),
-        ]
-        console().print(fields(pairs))
-
-    remote.out.result(reply, show)
-
-
-def download_file(remote: Remote, file_id: str, out: Path, *, force: bool) -> None:
-    """Writes the file and prints its path."""
-    file = download(remote, f"{FILES}/{path_of(file_id)}/content", out, force=force)
-    remote.out.result(
-        {"id": file_id, "path": str(file.path), "bytes": file.size},
-        lambda: print(printable(str(file.path))),
+    Example: agent-rft files list --purpose fine-tune-results
+    """
+    remote.print_list(
+        FILES,
+        ("ID", "BYTES", "CREATED", "PURPOSE", "NAME"),
+        lambda file: (
+            *(file.id(), file.get("bytes", int), file.moment("created_at")),
+            *(file.text("purpose"), file.text("filename")),
+        ),
+        limit=limit,
+        purpose=purpose,
     )
 
 
-def delete_file(remote: Remote, file_id: str) -> None:
+@remote_command(files, "show")
+def show(remote: Remote, *, file: FileArgument) -> None:
+    """Show a file without its bytes.
+
+    Example: agent-rft files show file-…
+    """
+    found = remote.get(f"{FILES}/{path_of(file)}")
+    remote.out.fields(
+        found,
+        [
+            *(("id", found.id()), ("name", found.text("filename"))),
+            *(("bytes", found.get("bytes", int)), ("purpose", found.text("purpose"))),
+            *(("status", found.find("status", str)), ("created", found.moment("created_at"))),
+            ("expires", found.moment("expires_at")),
+        ],
+    )
+
+
+@remote_command(files, "download")
+def download_file(
+    remote: Remote, *, file: FileArgument, out: OutOption, force: ForceOption = False
+) -> None:
+    """Download a file; print its path. It appears whole or not at all.
+
+    Example: agent-rft files download file-… --out metrics.csv
+    """
+    download(remote, f"{FILES}/{path_of(file)}/content", out, force=force, about={"id": file})
+
+
+@remote_command(files, "delete")
+def delete(remote: Remote, *, file: FileArgument) -> None:
+    """Delete a file.
+
+    Example: agent-rft files delete file-…
+    """
     with remote.service() as service:
-        reply = service.delete(f"{FILES}/{path_of(file_id)}")
-    remote.out.result(reply, lambda: note(f"{printable(file_id)} is deleted"))
+        reply = service.delete(f"{FILES}/{path_of(file)}")
+    remote.out.result(reply.data, lambda: note(f"{file} is deleted"))
 
 
-FILES: Final = "files"
-UPLOADS: Final = "uploads"
-_BINARY: Final = "application/octet-stream"
-_JOINED_WITHIN_S: Final = 900.0
-"""Timeout of the call that joins the parts: the service reads all of them."""
-_TIMEOUT: Final = httpx.Timeout(300.0, connect=5.0)
-"""Timeout of an upload: the service reads the whole file before it replies."""
-
-
-class _BegunUpload(BaseModel):
-    id: ServiceId
-
-
-class _JoinedFile(BaseModel):
-    file: dict[str, Any]
-
-
-class FileReply(BaseModel):
-    id: ServiceId
-    filename: str
-    bytes: int
-    created_at: float
-    purpose: str
-    status: str | None = None
-    expires_at: float | None = None
-
-
-def upload(service: Service, path: Path, *, purpose: str) -> dict[str, Any]:
+def upload(service: "Service", path: Path, *, purpose: str) -> Reply:
     """Returns the service's reply, which has the shape of `File`."""
-    try:
+    with local_faults(path):
         # Before it is opened, because a pipe without a writer waits for one.
         if not stat.S_ISREG(path.stat().st_mode):
-            raise ServiceError(
+            raise WrongOption(
                 f"{path} is not a regular file, and an upload must name its size: write it to "
-                "a file first",
-                exit_code=WRONG_OPTIONS,
+                "a file first"
             )
         with path.open("rb") as file:
             size = os.fstat(file.fileno()).st_size
             send = _whole if size <= MAX_FILE_BYTES else _in_parts
-            content = send(service, _SentFile(file, _name(path), purpose, size))
-    except OSError as error:
-        raise ServiceError(f"{path}: {error.strerror}", exit_code=WRONG_OPTIONS) from error
-    parse_reply(FileReply, content)
-    return content
+            name = path.name.encode("utf-8", "replace").decode("utf-8")
+            return send(service, _SentFile(file, name, purpose, size))
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,17 +139,17 @@ class _SentFile:
     size: int
 
 
-def _whole(service: Service, sent: _SentFile) -> dict[str, Any]:
-    reply = service.http.post(
+def _whole(service: "Service", sent: _SentFile) -> Reply:
+    return service.send(
+        "POST",
         FILES,
         files={"file": (sent.name, sent.file, _BINARY)},
         data={"purpose": sent.purpose},
-        timeout=_TIMEOUT,
+        timeout_s=_TIMEOUT_S,
     )
-    return json_object(reply)
 
 
-def _in_parts(service: Service, sent: _SentFile) -> dict[str, Any]:
+def _in_parts(service: "Service", sent: _SentFile) -> Reply:
     """Uploads a file that is too large for one request. A failed upload leaves no part behind."""
     body = {
         "filename": sent.name,
@@ -147,21 +157,16 @@ def _in_parts(service: Service, sent: _SentFile) -> dict[str, Any]:
         "bytes": sent.size,
         "mime_type": _BINARY,
     }
-    begun = parse_reply(_BegunUpload, service.post(UPLOADS, body))
-    here = f"{UPLOADS}/{path_of(begun.id)}"
+    here = f"{_UPLOADS}/{path_of(service.post(_UPLOADS, body).id())}"
     try:
         parts = list[str]()
         while block := sent.file.read(MAX_PART_BYTES):
-            files = {"data": ("part", block, _BINARY)}
-            reply = service.http.post(f"{here}/parts", files=files, timeout=_TIMEOUT)
-            parts.append(parse_reply(_BegunUpload, json_object(reply)).id)
+            part = {"data": ("part", block, _BINARY)}
+            reply = service.send("POST", f"{here}/parts", files=part, timeout_s=_TIMEOUT_S)
+            parts.append(reply.id())
         done = service.post(f"{here}/complete", {"part_ids": parts}, timeout_s=_JOINED_WITHIN_S)
-    except (ServiceError, httpx.HTTPError, OSError):
-        with suppress(ServiceError, httpx.HTTPError):
+    except (ServiceError, OSError):
+        with suppress(ServiceError):
             service.post(f"{here}/cancel")
         raise
-    return parse_reply(_JoinedFile, done).file
-
-
-def _name(path: Path) -> str:
-    return path.name.encode("utf-8", "replace").decode("utf-8")
+    return Reply(done.get("file", dict))

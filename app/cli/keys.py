@@ -9,6 +9,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+import typer
+
+from app.cli.options import DEFAULT_DATA_DIR, DataDirOption
 from app.database import Database
 from app.local.layout import UpOptions, build_settings
 from app.local.state import DataDir, load_state
@@ -22,9 +25,15 @@ from app.wiring import (
 DEVELOPMENT_SLUG = "development"
 DEFAULT_PORT = 8000
 
+keys = typer.Typer()
 
+
+@keys.command("bootstrap")
 def bootstrap() -> None:
-    """Prints one JSON object with `api_key` and `admin_key`; neither can be displayed again."""
+    """Create the development organization, project and keys; print both keys as JSON.
+
+    Example: agent-rft keys bootstrap
+    """
     print(json.dumps(asyncio.run(_bootstrap(load_settings()))))
 
 
@@ -39,8 +48,14 @@ async def _bootstrap(settings: Settings) -> dict[str, str]:
         await database.dispose()
 
 
+@keys.command("sign-in-link")
 def sign_in_link() -> None:
-    """Reads an API key from standard input; prints the secret of a link that signs in once."""
+    """Print the secret of a link to the dashboard that signs in once, within an hour.
+
+    The API key comes from standard input; the page is /sign-in#link=SECRET of the service.
+
+    Example: agent-rft keys sign-in-link < key.txt
+    """
     print(asyncio.run(_sign_in_link(load_settings(), sys.stdin.read().strip())))
 
 
@@ -52,11 +67,19 @@ async def _sign_in_link(settings: Settings, api_key: str) -> str:
         await database.dispose()
 
 
-def rewrap(data_dir: Path) -> int:
-    """Prints one JSON object of counts. Returns 1 if the key of a blob is not configured."""
+@keys.command("rewrap")
+def rewrap(*, data_dir: DataDirOption = DEFAULT_DATA_DIR) -> None:
+    """Wrap every sealed secret under the newest secret key; print counts as JSON. Safe to repeat.
+
+    The service may run meanwhile. AGENT_RFT_SECRET_KEY is the newest key and
+    AGENT_RFT_OLDER_SECRET_KEYS a JSON list of those that it replaces.
+
+    Example: agent-rft keys rewrap
+    """
     report = asyncio.run(_rewrap(_owner_settings(data_dir)))
     print(json.dumps(report, indent=1))
-    return int(any(table.get("unreadable") for table in report.values()))
+    # A blob whose key is not configured stays as it is.
+    raise typer.Exit(int(any(table.get("unreadable") for table in report.values())))
 
 
 async def _rewrap(settings: Settings) -> dict[str, Any]:

@@ -1,17 +1,19 @@
 """`agent-rft`: the command tree of the command line."""
 
+import importlib
 import importlib.util
 import io
 import sys
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, Final, NoReturn
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_group
 
-from app.cli.account_commands import audit, keys, models, profiles, usage
-from app.cli.job_commands import jobs, rollouts
-from app.cli.object_commands import curricula, evals, files, registry
 from app.cli.options import DEFAULT_DATA_DIR, DataDirOption
+from app.cli.remote import Remote, remote_command
 from app.cli.up_command import DEFAULT_PORT, PortOption, up
 from app.kit.processes import FAILED, WRONG_OPTIONS
 
@@ -20,21 +22,43 @@ app = typer.Typer(
     help="Reinforcement fine-tuning of tool-using agents, on one machine or many.",
     pretty_exceptions_enable=False,
 )
-app.add_typer(keys, name="keys")
-app.add_typer(models, name="models")
-app.add_typer(jobs, name="jobs")
-app.add_typer(rollouts, name="rollouts")
-app.add_typer(files, name="files")
-app.add_typer(evals, name="evals")
-app.add_typer(registry("tools", "tool"), name="tools")
-app.add_typer(registry("graders", "grader", needs_body=True), name="graders")
-app.add_typer(curricula(), name="curricula")
-app.add_typer(registry("environments", "environment"), name="environments")
-app.add_typer(registry("recipes", "recipe", is_tested=False), name="recipes")
-app.add_typer(profiles, name="profiles")
-app.add_typer(audit, name="audit")
+_GROUPS: Final = {
+    "keys": ("app.cli.keys", "API keys."),
+    "models": ("app.cli.models", "Models of a running service."),
+    "jobs": ("app.cli.jobs", "Fine-tuning jobs of a running service."),
+    "rollouts": ("app.cli.rollouts", "Rollouts of a job of a running service."),
+    "files": ("app.cli.files", "Files of a running service."),
+    "evals": ("app.cli.evals", "Evals of a running service."),
+    "tools": ("app.cli.registry", "Registered tools of a project."),
+    "graders": ("app.cli.registry", "Registered graders of a project."),
+    "curricula": ("app.cli.registry", "Registered curricula of a project."),
+    "environments": ("app.cli.registry", "Registered environments of a project."),
+    "recipes": ("app.cli.registry", "Registered recipes of a project."),
+    "profiles": ("app.cli.profiles", "Named services with their keys."),
+    "audit": ("app.cli.audit", "Audit log of an organization, by an admin key."),
+}
+"""Module and help of each group of commands. The module has the group by its name."""
 
-app.command()(usage)
+
+class _LazyGroup(TyperGroup):
+    """A group whose module is imported once somebody asks for its commands."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        del self.commands  # whoever misses them gets them by `__getattr__`
+
+    def __getattr__(self, missed: str) -> Any:
+        if missed != "commands":
+            raise AttributeError(missed)
+        name = str(self.name)
+        module = importlib.import_module(_GROUPS[name][0])
+        self.commands = get_group(getattr(module, name)).commands
+        return self.commands
+
+
+for _name, (_, _help) in _GROUPS.items():
+    app.add_typer(typer.Typer(cls=_LazyGroup, help=_help, no_args_is_help=True), name=_name)
+
 app.command()(up)
 
 
@@ -59,6 +83,34 @@ def root(
 ) -> None:
     if context.invoked_subcommand is None:
         print(context.get_help())
+
+
+class Grouping(StrEnum):
+    """Columns that a day's usage can be split by."""
+
+    MODEL = "model"
+    PROJECT = "project"
+    KEY = "key"
+    JOB = "job"
+
+
+@remote_command(app, "usage")
+def usage(
+    remote: Remote,
+    *,
+    by: Annotated[
+        list[Grouping] | None, typer.Option(help="Split each day by this; repeat it for more.")
+    ] = None,
+    days: Annotated[int, typer.Option(min=1, max=180, help="Days to show, today included.")] = 7,
+    project: Annotated[list[str] | None, typer.Option(help="Only projects with these ids.")] = None,
+) -> None:
+    """Show what an organization used by day, and what it cost. Takes an admin key.
+
+    Example: agent-rft usage --by model --by project --days 30
+    """
+    from app.cli.usage import show_usage  # noqa: PLC0415 - keeps `agent-rft --help` fast
+
+    show_usage(remote, by=[one.value for one in by or ()], days=days, projects=project or [])
 
 
 @app.command()
@@ -245,7 +297,7 @@ if importlib.util.find_spec("app.cli.demo") is not None:
 def main() -> None:
     from pydantic import ValidationError  # noqa: PLC0415 - not needed for --help
 
-    from app.cli.output import describe  # noqa: PLC0415 - keeps `agent-rft --help` fast
+    from app.cli.options import describe  # noqa: PLC0415 - keeps `agent-rft --help` fast
     from app.cli.printable import printable, printable_lines  # noqa: PLC0415 - as above
     from app.cli.terminal import (  # noqa: PLC0415 - as above
         OutputFailed,

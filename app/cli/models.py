@@ -1,7 +1,4 @@
-"""`agent-rft models`: lists the models of a project, downloads the adapter of one, or exports it.
-
-Standard output has the list, or the directory of the downloaded files.
-"""
+"""`agent-rft models`: lists, chats, downloads an adapter or exports weights."""
 
 import json
 import re
@@ -10,106 +7,117 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
-import httpx
-from pydantic import BaseModel
+import typer
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
-from app.cli.client import (
-    Service,
-    ServiceId,
-    ServicePatience,
-    check,
-    parse_reply,
-    path_of,
-    unreadable_reply,
-)
-from app.cli.downloading import ModelDownload
-from app.cli.output import columns, console, note
+from app.cli.options import finite
+from app.cli.output import note
 from app.cli.printable import moment, printable, printable_lines
-from app.cli.remote import Remote
-from app.cli.replies import ANSWER_BYTES, at_most, server_events
-from app.cli.terminal import ServiceError, read_stdin
-from app.kit.processes import NO_ANSWER, WRONG_OPTIONS
+from app.cli.remote import Remote, remote_command
+from app.cli.replies import NOTHING, Reply, path_of, unreadable_reply
+from app.cli.server_events import server_events
+from app.cli.terminal import ServiceError, WrongOption, read_stdin
+from app.kit.processes import NO_ANSWER
+
+if TYPE_CHECKING:
+    from app.cli.client import Service
 
 _POLL_S: Final = 1.0
 _USABLE: Final = ("queued", "in_progress", "completed")
-Archive = Callable[[Service, str, Callable[[str], None]], str]
+_NOT_IN_NAMES: Final = re.compile(r"[^\w.-]+")
+NameArgument = Annotated[str, typer.Argument(help="Tuned model or checkpoint, as chat takes it.")]
+ForceOption = Annotated[bool, typer.Option("--force", help="Replace an earlier download in DIR.")]
+Archive = Callable[["Service", str, Callable[[str], None]], str]
 """Returns the path of an archive once it can be downloaded. Gets the service, the path of the model
 and a function that shows a state.
 """
-_NOT_IN_NAMES: Final = re.compile(r"[^\w.-]+")
+
+models = typer.Typer()
 
 
-class _Model(BaseModel):
-    id: str
-    created: float | None = None
-    owned_by: str
+@remote_command(models, "list")
+def list_models(remote: Remote) -> None:
+    """Print the models that a project may call, with time of creation and owner.
+
+    Example: agent-rft models list --json
+    """
+    reply = remote.get("models")
+    remote.out.table(
+        reply.get("data", list),
+        ("MODEL", "CREATED", "OWNER"),
+        lambda one: (
+            *(one.text("id"), moment(one.find("created", float) or None), one.text("owned_by")),
+        ),
+    )
 
 
-class _Fault(BaseModel):
-    message: str
+@remote_command(models, "download")
+def download(
+    remote: Remote,
+    *,
+    name: NameArgument,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="New directory for the adapter; by default the name."),
+    ] = None,
+    force: ForceOption = False,
+) -> None:
+    """Download the adapter of a model as a PEFT directory; print the directory.
 
+    Every file is checked by its SHA-256, and DIR appears whole or not at all. An interrupted
+    download continues when the same command runs again.
 
-class _Export(BaseModel):
-    id: ServiceId
-    status: str
-    stage: str | None = None
-    error: _Fault | None = None
-
-
-class _Models(BaseModel):
-    data: list[dict[str, Any]]
-
-
-def print_models(remote: Remote) -> None:
-    with remote.service() as service:
-        rows = parse_reply(_Models, service.get("models")).data
-    models = [parse_reply(_Model, row) for row in rows]
-
-    def show() -> None:
-        cells = [(one.id, moment(one.created or None), one.owned_by) for one in models]
-        console().print(columns(("MODEL", "CREATED", "OWNER"), cells))
-
-    remote.out.result(rows, show)
-
-
-def download(remote: Remote, name: str, out: Path | None, *, force: bool) -> None:
-    """Prints the directory. Raises `ServiceError`, and `DownloadFailed` for faults of this
-    machine.
+    Example: agent-rft models download ft:… --out adapter
     """
 
-    def adapter(_service: Service, path: str, _report: Callable[[str], None]) -> str:
+    def adapter(_service: "Service", path: str, _report: Callable[[str], None]) -> str:
         return f"{path}/adapter"
 
-    _fetch(remote, name, _target(name) if out is None else out, adapter, force=force)
+    _fetch(remote, name, out or _target(name), adapter, force=force)
 
 
-def export(remote: Remote, name: str, out: Path | None, *, force: bool) -> None:
-    """Prints the directory. Raises `ServiceError`, also for an export that failed, and
-    `DownloadFailed`.
+@remote_command(models, "export")
+def export(
+    remote: Remote,
+    *,
+    name: NameArgument,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="New directory; by default the name and `-merged`."),
+    ] = None,
+    force: ForceOption = False,
+) -> None:
+    """Have a model merged with its base, and download the weights; print the directory.
+
+    Uses an export that the service still has, or waits for a new one. An interrupted download
+    continues when the same command runs again.
+
+    Example: agent-rft models export ft:… --out merged
     """
 
-    def merged(service: Service, path: str, report: Callable[[str], None]) -> str:
-        made = _completed(service, f"{path}/exports", report=report)
-        return f"{path}/exports/{path_of(made.id)}/content"
+    def merged(service: "Service", path: str, report: Callable[[str], None]) -> str:
+        exports = f"{path}/exports"
+        return f"{exports}/{path_of(_completed(service, exports, report=report))}/content"
 
-    _fetch(remote, name, _target(f"{name}-merged") if out is None else out, merged, force=force)
+    _fetch(remote, name, out or _target(f"{name}-merged"), merged, force=force)
 
 
 def _target(name: str) -> Path:
     found = _NOT_IN_NAMES.sub("-", name).strip("-.")
     if not found:
-        raise ServiceError(
-            "the model's name is not a directory: pass --out", exit_code=WRONG_OPTIONS
-        )
+        raise WrongOption("the model's name is not a directory: pass --out")
     return Path(found)
 
 
 def _fetch(remote: Remote, name: str, target: Path, archive: Archive, *, force: bool) -> None:
-    """Downloads an archive of a model into a directory, and prints its path."""
+    """Downloads an archive of a model into a directory, and prints its path. Raises `ServiceError`,
+    and `DownloadFailed` for faults of this machine.
+    """
+    from app.cli.downloading import ModelDownload  # noqa: PLC0415 - imports httpx
+
     with (
         remote.service() as service,
         _progress() as progress,
@@ -124,33 +132,34 @@ def _fetch(remote: Remote, name: str, target: Path, archive: Archive, *, force: 
             progress.update(task, completed=done, total=total)
 
         path = archive(service, f"models/{path_of(name)}", show_state)
-        download.fetch(service.http, path, report=show_bytes)
+        download.fetch(service, path, report=show_bytes)
         directory = download.install()
-    remote.out.result(
-        {"model": name, "path": str(directory)}, lambda: print(printable(str(directory)))
-    )
+    remote.out.line({"model": name, "path": str(directory)}, str(directory))
 
 
-def _completed(service: Service, path: str, *, report: Callable[[str], None]) -> _Export:
-    """Returns the newest export if it is or becomes complete, else a new one."""
-    listed = service.rows(path, limit=1).data
-    found = [one for one in (parse_reply(_Export, row) for row in listed) if one.status in _USABLE]
-    export = found[0] if found else parse_reply(_Export, service.create(path, {}))
+def _completed(service: "Service", path: str, *, report: Callable[[str], None]) -> str:
+    """Returns the id of the newest export if it is or becomes complete, else of a new one."""
+    from app.cli.client import ServicePatience  # noqa: PLC0415 - imports httpx
+
+    newest = [Reply(row) for row in service.rows(path, limit=1).data]
+    usable = bool(newest) and newest[0].text("status") in _USABLE
+    export = newest[0] if usable else service.create(path, {})
     patience = ServicePatience("The export continues: run the same command again later.")
-    while export.status != "completed":
-        if export.status not in _USABLE:
-            reason = "it was deleted." if export.error is None else export.error.message
-            raise ServiceError(f"the export {export.status}: {reason}")
-        report(export.stage or export.status)
+    while (status := export.text("status")) != "completed":
+        if status not in _USABLE:
+            error = export.child("error")
+            reason = "it was deleted." if error is None else error.text("message")
+            raise ServiceError(f"the export {status}: {reason}")
+        report(export.find("stage", str) or status)
         time.sleep(_POLL_S)
         try:
-            export = parse_reply(_Export, service.get(f"{path}/{path_of(export.id)}"))
-        except (httpx.RequestError, ServiceError) as failure:
+            export = service.get(f"{path}/{path_of(export.id())}")
+        except ServiceError as failure:
             report(f"the service is unavailable ({patience.reason(failure)})")
             patience.wait()
         else:
             patience.heard()
-    return export
+    return export.id()
 
 
 def _progress() -> Progress:
@@ -167,75 +176,95 @@ _PATH: Final = "chat/completions"
 _DONE: Final = "[DONE]"
 _TIMEOUT_S: Final = 600.0
 """Timeout of a chat: an answer may fill the model's context, after a wait in a queue."""
+_ANSWER_BYTES: Final = 1024**3
+"""Most bytes of an answer that comes in pieces, each with names and marks around some letters."""
 
 
 @dataclass(frozen=True, slots=True)
-class ChatOptions:
-    model: str
-    system: str | None
-    temperature: float | None
-    max_tokens: int | None
+class _Chat:
+    """A conversation with a model."""
 
-    def body(self, messages: list[dict[str, Any]]) -> dict[str, Any]:
-        options = {"temperature": self.temperature, "max_completion_tokens": self.max_tokens}
-        sent = {name: value for name, value in options.items() if value is not None}
-        return {"model": self.model, "messages": messages, **sent}
+    service: "Service"
+    options: dict[str, Any]
 
-    def first_messages(self) -> list[dict[str, Any]]:
-        return [] if self.system is None else [{"role": "system", "content": self.system}]
+    def body(self, messages: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
+        return {**self.options, "messages": messages, **more}
+
+    def print_answer(self, messages: list[dict[str, Any]]) -> str:
+        """Prints an answer as it arrives, and returns it."""
+        answer: list[str] = []
+        for text in self._pieces(self.body(messages, stream=True)):
+            answer.append(text)
+            print(printable_lines(text), end="", flush=True)
+        print()
+        return "".join(answer)
+
+    def _pieces(self, body: dict[str, Any]) -> Iterator[str]:
+        with self.service.stream(
+            "POST", _PATH, json=body, timeout_s=_TIMEOUT_S, most_bytes=_ANSWER_BYTES
+        ) as reply:
+            for event in server_events(reply.chunks):
+                if event.data == _DONE:
+                    return
+                if not event.data:
+                    continue
+                try:
+                    chunk = Reply(json.loads(event.data))
+                except (ValueError, RecursionError) as error:
+                    raise unreadable_reply(reply.url) from error
+                if (fault := chunk.child("error")) is not None:
+                    raise ServiceError(
+                        f"the answer ended early: {fault.find('message', str)}",
+                        exit_code=NO_ANSWER,
+                    )
+                for piece in chunk.children("choices"):
+                    if text := (piece.child("delta") or NOTHING).find("content", str):
+                        yield text
+        raise ServiceError("the answer ended early", exit_code=NO_ANSWER)
 
 
-class _Delta(BaseModel):
-    content: str | None = None
+@remote_command(models, "chat")
+def chat(
+    remote: Remote,
+    *,
+    name: NameArgument,
+    message: Annotated[
+        str | None, typer.Option("--message", "-m", help="One message; its answer is printed.")
+    ] = None,
+    system: Annotated[str | None, typer.Option(help="System message.")] = None,
+    temperature: Annotated[
+        float | None, typer.Option(min=0, callback=finite, help="Temperature.")
+    ] = None,
+    max_tokens: Annotated[int | None, typer.Option(min=1, help="Longest answer.")] = None,
+) -> None:
+    """Chat with a model. Without --message, each typed line is a message; piped input is one
+    message.
 
-
-class _Piece(BaseModel):
-    delta: _Delta = _Delta()
-
-
-class _Chunk(BaseModel):
-    choices: list[_Piece] = []
-    error: dict[str, Any] | None = None
-
-
-class _Answer(BaseModel):
-    content: str | None = None
-    tool_calls: list[dict[str, Any]] | None = None
-
-
-class _Choice(BaseModel):
-    message: _Answer
-
-
-class _Completion(BaseModel):
-    choices: list[_Choice]
-
-
-def chat(remote: Remote, options: ChatOptions, message: str | None) -> None:
+    Example: agent-rft models chat ft:… -m 'Who wrote it?'
+    """
     if message is None and not sys.stdin.isatty():
         message = read_stdin()
     if message is None and remote.out.as_json:
-        raise ServiceError("--json needs --message or a pipe", exit_code=WRONG_OPTIONS)
+        raise WrongOption("--json needs --message or a pipe")
+    options = {"model": name, "temperature": temperature, "max_completion_tokens": max_tokens}
+    sent = {key: value for key, value in options.items() if value is not None}
+    messages = [] if system is None else [{"role": "system", "content": system}]
     with remote.service() as service:
+        talk = _Chat(service, sent)
         if message is None:
-            _converse(service, options)
-        else:
-            _answer_once(remote, service, options, message)
+            _converse(talk, messages)
+            return
+        messages = [*messages, {"role": "user", "content": message}]
+        if not remote.out.as_json:
+            talk.print_answer(messages)
+            return
+        reply = service.post(_PATH, talk.body(messages), timeout_s=_TIMEOUT_S)
+    reply.get("choices", list)  # another server answers something else
+    remote.out.result(reply.data, lambda: None)
 
 
-def _answer_once(remote: Remote, service: Service, options: ChatOptions, message: str) -> None:
-    messages = [*options.first_messages(), {"role": "user", "content": message}]
-    if remote.out.as_json:
-        reply = service.post(_PATH, options.body(messages), timeout_s=_TIMEOUT_S)
-        parse_reply(_Completion, reply)
-        remote.out.result(reply, lambda: None)
-    else:
-        _print_answer(service, options, messages)
-
-
-def _converse(service: Service, options: ChatOptions) -> None:
+def _converse(talk: _Chat, messages: list[dict[str, Any]]) -> None:
     note("one line is one message; Ctrl-D ends")
-    messages = options.first_messages()
     while True:
         try:
             line = input("> ")
@@ -246,42 +275,8 @@ def _converse(service: Service, options: ChatOptions) -> None:
             continue
         conversation = [*messages, {"role": "user", "content": line}]
         try:
-            answer = _print_answer(service, options, conversation)
+            answer = talk.print_answer(conversation)
         except ServiceError as failure:  # such as a full context: the person may ask otherwise
             note(str(failure))
             continue
         messages = [*conversation, {"role": "assistant", "content": answer}]
-
-
-def _print_answer(service: Service, options: ChatOptions, messages: list[dict[str, Any]]) -> str:
-    """Prints an answer as it arrives, and returns it."""
-    answer: list[str] = []
-    for text in _pieces(service, {**options.body(messages), "stream": True}):
-        answer.append(text)
-        print(printable_lines(text), end="", flush=True)
-    print()
-    return "".join(answer)
-
-
-def _pieces(service: Service, body: dict[str, Any]) -> Iterator[str]:
-    timeout = httpx.Timeout(_TIMEOUT_S, connect=5.0)
-    bound = at_most(ANSWER_BYTES)
-    with service.http.stream("POST", _PATH, json=body, timeout=timeout, extensions=bound) as reply:
-        check(reply)
-        for event in server_events(reply.iter_raw()):
-            if event.data == _DONE:
-                return
-            if not event.data:
-                continue
-            try:
-                chunk = parse_reply(_Chunk, json.loads(event.data))
-            except (ValueError, RecursionError) as error:
-                raise unreadable_reply(str(reply.url)) from error
-            if chunk.error is not None:
-                raise ServiceError(
-                    f"the answer ended early: {chunk.error.get('message')}", exit_code=NO_ANSWER
-                )
-            for piece in chunk.choices:
-                if piece.delta.content:
-                    yield piece.delta.content
-    raise ServiceError("the answer ended early", exit_code=NO_ANSWER)

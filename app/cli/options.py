@@ -1,10 +1,13 @@
-"""Options that several commands take."""
+"""Options that several commands take, and the sentence for settings that cannot be used."""
 
 import math
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 
 def finite(value: float | None) -> float | None:
@@ -12,6 +15,16 @@ def finite(value: float | None) -> float | None:
     if value is not None and not math.isfinite(value):
         raise typer.BadParameter(f"{value} is not a finite number")
     return value
+
+
+def describe(error: "ValidationError") -> str:
+    """Returns one line per invalid setting, with the name of its environment variable."""
+    lines = [
+        f"AGENT_RFT_{'__'.join(str(part) for part in item['loc']).upper()}: {item['msg']}"
+        for item in error.errors(include_url=False, include_input=False)
+        if item["type"] != "default_factory_not_called"  # follows from another line
+    ]
+    return "\n".join(lines)
 
 
 DataDirOption = Annotated[
@@ -43,3 +56,4 @@ JsonOption = Annotated[
 LimitOption = Annotated[int, typer.Option(min=1, max=100_000, help="Most rows to print.")]
 OutOption = Annotated[Path, typer.Option("--out", metavar="PATH", help="New local file.")]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace a local file.")]
+JobArgument = Annotated[str, typer.Argument(metavar="JOB", help="Id of the job.")]

@@ -1,48 +1,20 @@
-"""Terminal output shared by all commands: one line for each error."""
+"""Terminal output shared by all commands: envelopes, tables and notes."""
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
-import plotext
-from pydantic import ValidationError
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
 from app.cli.printable import printable
+from app.cli.replies import Reply
 from app.kit.errors import AgentRftError
-
-
-def describe(error: ValidationError) -> str:
-    """Returns one line per invalid setting, with the name of its environment variable."""
-    lines = [
-        f"AGENT_RFT_{'__'.join(str(part) for part in item['loc']).upper()}: {item['msg']}"
-        for item in error.errors(include_url=False, include_input=False)
-        if item["type"] != "default_factory_not_called"  # follows from another line
-    ]
-    return "\n".join(lines)
-
-
-_MARKS: Final = "•x+o#*@%"
-MOST_CURVES: Final = len(_MARKS)
-
-
-def chart(series: Mapping[str, Sequence[tuple[int, float]]], *, width: int, height: int) -> str:
-    """Returns lines of text. `series` has the points of at most `MOST_CURVES` curves by label."""
-    plotext.clear_figure()
-    plotext.theme("clear")
-    plotext.plot_size(width, height)
-    for mark, (label, points) in zip(_MARKS, series.items(), strict=False):
-        steps, values = [step for step, _ in points], [value for _, value in points]
-        plotext.plot(steps, values, label=printable(label), marker=mark)
-    plotext.xlabel("step")
-    return str(plotext.uncolorize(plotext.build()))
-
 
 ENVELOPE_VERSION: Final = 1
 _NO_ERROR: Final = dict.fromkeys(("message", "type", "param", "code", "status"))
@@ -58,6 +30,27 @@ class Output:
 
     command: str
     as_json: bool
+
+    def line(self, data: Any, text: str, *, has_more: bool = False) -> None:
+        self.result(data, lambda: print(printable(text), flush=True), has_more=has_more)
+
+    def lines(self, data: Any, lines: Sequence[str]) -> None:
+        self.result(data, lambda: console().print(*map(Text, map(printable, lines)), sep="\n"))
+
+    def fields(self, reply: Reply, pairs: Iterable[tuple[str, object]]) -> None:
+        shown = list(pairs)
+        self.result(reply.data, lambda: console().print(fields(shown)))
+
+    def table(
+        self,
+        rows: list[dict[str, Any]],
+        header: Sequence[str],
+        cells: Callable[[Reply], Sequence[object]],
+        *,
+        has_more: bool = False,
+    ) -> None:
+        shown = [cells(Reply(row)) for row in rows]
+        self.result(rows, lambda: console().print(columns(header, shown)), has_more=has_more)
 
     def result(self, data: Any, show: Callable[[], None], *, has_more: bool = False) -> None:
         """Prints the data as an envelope, or calls `show` to print it for people."""

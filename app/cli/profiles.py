@@ -1,20 +1,23 @@
-"""The file of profiles, and the address and key that a command uses."""
+"""`agent-rft profiles`, and the address and key that a command takes. No key is printed."""
 
 import fcntl
 import json
 import os
-import tempfile
+import re
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
+from urllib.parse import urlsplit
 
 import typer
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
-from app.cli.terminal import ServiceError
-from app.kit.processes import WRONG_OPTIONS
+from app.cli.options import JsonOption
+from app.cli.output import Output, note
+from app.cli.terminal import WrongOption, local_faults, read_stdin, whole_file
 
 DEFAULT: Final = "default"
 """The profile of a command without any other address."""
@@ -59,17 +62,19 @@ def read_profiles() -> dict[str, Profile]:
     file of profiles.
     """
     path = profiles_file()
-    try:
-        with path.open("rb") as file:
+    with local_faults(path):
+        try:
+            file = path.open("rb")
+        except FileNotFoundError:
+            return {}
+        with file:
             if os.fstat(file.fileno()).st_mode & 0o077:
-                raise unusable(f"others may read {path}: run chmod 600 on it")
-            return _FILE.validate_json(file.read())
-    except FileNotFoundError:
-        return {}
+                raise WrongOption(f"others may read {path}: run chmod 600 on it")
+            content = file.read()
+    try:
+        return _FILE.validate_json(content)
     except ValidationError as error:
-        raise unusable(f"{path} is not a file of profiles: correct or remove it") from error
-    except OSError as error:
-        raise unusable(f"{path}: {error.strerror}") from error
+        raise WrongOption(f"{path} is not a file of profiles: correct or remove it") from error
 
 
 @contextmanager
@@ -78,20 +83,18 @@ def changing_profiles() -> Iterator[dict[str, Profile]]:
     this.
     """
     with _locked():
-        profiles = read_profiles()
-        yield profiles
-        write_profiles(profiles)
+        known = read_profiles()
+        yield known
+        write_profiles(known)
 
 
 @contextmanager
 def _locked() -> Iterator[None]:
     path = profiles_file()
-    try:
+    with local_faults(path):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         # The lock has a file of its own, because each write puts a new file in place.
         lock = os.open(path.with_name(_LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    except OSError as error:
-        raise unusable(f"{error.filename or path}: {error.strerror}") from error
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
@@ -99,26 +102,14 @@ def _locked() -> Iterator[None]:
         os.close(lock)
 
 
-def write_profiles(profiles: Mapping[str, Profile]) -> None:
+def write_profiles(known: Mapping[str, Profile]) -> None:
     """Writes the file; a link stays, and its target is written."""
     path = profiles_file()
-    content = {name: profile.model_dump() for name, profile in sorted(profiles.items())}
-    try:
+    content = {name: profile.model_dump() for name, profile in sorted(known.items())}
+    with local_faults(path):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        target = path.resolve()
-        # A file of `mkstemp` is for its owner alone, whatever the umask.
-        descriptor, made = tempfile.mkstemp(dir=target.parent, prefix=".profiles-")
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(f"{json.dumps(content, indent=1)}\n")
-                file.flush()
-                os.fsync(file.fileno())
-            Path(made).replace(target)
-        except BaseException:
-            Path(made).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise unusable(f"{error.filename or path}: {error.strerror}") from error
+        with whole_file(path.resolve()) as file:
+            file.write(f"{json.dumps(content, indent=1)}\n".encode())
 
 
 def variables_of(environment: Mapping[str, str], *, key_is_typed: bool = False) -> ServiceAddress:
@@ -148,7 +139,7 @@ def address_of(named: AddressSources) -> ServiceAddress:
         return ServiceAddress(named.variables.base_url, named.api_key or named.variables.api_key)
     if DEFAULT in read_profiles():
         if named.api_key is None and named.variables.api_key is not None:
-            raise unusable(
+            raise WrongOption(
                 f"AGENT_RFT_API_KEY is set without AGENT_RFT_BASE_URL, and the profile {DEFAULT} "
                 f"has a key of its own: set both variables or none, or pass --profile {DEFAULT}"
             )
@@ -162,7 +153,7 @@ def _address_by_profile(named: AddressSources, name: str) -> ServiceAddress:
     if named.api_key is not None:
         return ServiceAddress(base_url, named.api_key)
     if not _is_same(base_url, profile.base_url):
-        raise unusable(
+        raise WrongOption(
             f"the key of the profile {name} is for {profile.base_url} only: pass --api-key "
             "with --base-url"
         )
@@ -177,7 +168,7 @@ def _key_of_variables(named: AddressSources) -> str | None:
     if named.variables.api_key is None:
         return None
     if address is not None and not _is_same(address, named.base_url):
-        raise unusable(
+        raise WrongOption(
             "the key of the variables is for their own address only: pass --api-key with --base-url"
         )
     return named.variables.api_key
@@ -188,12 +179,92 @@ def _is_same(first: str, second: str | None) -> bool:
 
 
 def _profile(name: str) -> Profile:
-    profiles = read_profiles()
-    if name not in profiles:
-        known = ", ".join(sorted(profiles)) or "none"
-        raise unusable(f"no profile {name}; there are: {known}")
-    return profiles[name]
+    known = read_profiles()
+    if name not in known:
+        raise WrongOption(f"no profile {name}; there are: {', '.join(sorted(known)) or 'none'}")
+    return known[name]
 
 
-def unusable(message: str) -> ServiceError:
-    return ServiceError(message, exit_code=WRONG_OPTIONS)
+_NAME: Final = re.compile(r"[\w.-]{1,64}")
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="Name of the profile.")]
+
+profiles = typer.Typer()
+
+
+@profiles.command("add")
+def add(
+    *,
+    name: NameArgument,
+    base_url: Annotated[str, typer.Option(help="Address of the service, with its /v1.")],
+    force: Annotated[bool, typer.Option("--force", help="Replace a profile.")] = False,
+) -> None:
+    """Add a profile. The key is prompted for, or read from standard input; no option takes it,
+    because other users see a process's arguments. The profile `default` needs no --profile.
+
+    Example: agent-rft profiles add default --base-url http://127.0.0.1:8000/v1 < key.txt
+    """
+    if not _NAME.fullmatch(name):
+        raise WrongOption("a name has letters, digits, '.', '_' and '-', at most 64")
+    _check_address(base_url)
+    _check_free(name, read_profiles(), force=force)
+    api_key = _read_key()
+    with changing_profiles() as known:
+        _check_free(name, known, force=force)
+        known[name] = Profile(base_url=base_url, api_key=api_key)
+    note(f"profile {name} is in {profiles_file()}")
+
+
+@profiles.command("list")
+def show(*, as_json: JsonOption = False) -> None:
+    """List profiles with their addresses. Keys are never printed.
+
+    Example: agent-rft profiles list --json
+    """
+    out = Output("profiles list", as_json)
+    with out.failures():
+        known = sorted(read_profiles().items())
+    listed = [{"name": name, "base_url": profile.base_url} for name, profile in known]
+    out.table(listed, ("NAME", "ADDRESS"), lambda row: (row.text("name"), row.text("base_url")))
+
+
+@profiles.command("remove")
+def remove(*, name: NameArgument) -> None:
+    """Remove a profile with its key.
+
+    Example: agent-rft profiles remove staging
+    """
+    with changing_profiles() as known:
+        if known.pop(name, None) is None:
+            raise WrongOption(f"no profile {name}")
+    note(f"profile {name} is removed")
+
+
+def _check_free(name: str, known: Mapping[str, Profile], *, force: bool) -> None:
+    if name in known and not force:
+        raise WrongOption(f"there is a profile {name}: pass --force to replace it")
+
+
+def _check_address(base_url: str) -> None:
+    try:
+        parts = urlsplit(base_url)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname)
+        has_user = "@" in parts.netloc
+        _ = parts.port
+    except ValueError:
+        usable = has_user = False
+    if has_user:
+        raise WrongOption(
+            "an address must have no user and no password: the key is the only secret"
+        )
+    if not usable:
+        raise WrongOption("an address begins with http:// or https:// and has a host")
+
+
+def _read_key() -> str:
+    if sys.stdin.isatty():
+        key = str(typer.prompt("API key", hide_input=True, err=True)).strip()
+    else:
+        key = read_stdin(10_000).strip()
+    if not key or not key.isascii() or not key.isprintable() or " " in key:
+        raise WrongOption("standard input has no API key")
+    return key

@@ -1,143 +1,175 @@
-"""Adds, lists, shows and tests registered objects of any noun."""
+"""`agent-rft tools`, `graders`, `curricula`, `environments` and `recipes`: registered objects."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-from pydantic import BaseModel
-from rich.text import Text
+import typer
 
-from app.cli.client import parse_reply, path_of
-from app.cli.output import columns, console, fields, note
+from app.cli.options import LimitOption
+from app.cli.output import note
 from app.cli.printable import moment, printable
-from app.cli.remote import Remote, read_body
-from app.cli.terminal import ServiceError
-from app.kit.processes import TEST_FAILED, WRONG_OPTIONS
+from app.cli.remote import Remote, Run, read_body, remote_command
+from app.cli.replies import NOTHING, Reply, path_of
+from app.cli.terminal import WrongOption, local_faults
+from app.kit.processes import TEST_FAILED
 
 _TEST_TIMEOUT_S: Final = 300.0
 """Timeout of a test, which calls endpoints for a minute, each of which may be slow."""
+BodyOption = Annotated[
+    Path | None,
+    typer.Option("--body", metavar="FILE", help="JSON body of the test; - for standard input."),
+]
+_TEST_BODIES: Final = {
+    "tools": (
+        'The body {"arguments": {"query": "books"}} is the call that is sent; without it, the '
+        "arguments are made from the tool's schema."
+    ),
+    "graders": (
+        "The body is the answer and the row that it is graded on: "
+        '{"model_sample": "the answer", "item": {}}.'
+    ),
+    "environments": (
+        'The body {"task": {…}, "tool_calls": [{"name": "search", "arguments": "{}"}]} is the '
+        "episode that is played; without it, the turn calls the first tool that is offered."
+    ),
+}
+"""A sentence about the body of a test, for nouns whose test has one that is often sent."""
 
 
-class RegisteredReply(BaseModel):
-    id: str
-    name: str
-    version: int
-    created_at: float | None
-    """`None` for a recipe that ships with the service."""
-    warnings: list[dict[str, Any]] | None = None
+def _registry(noun: str, one: str, *, is_tested: bool = True) -> typer.Typer:
+    """Returns the commands of a noun of the registry. `one` is the noun for a single object."""
+    commands = typer.Typer()
+    id_of = typer.Argument(metavar="ID", help=f"Id of the {one}.")
+
+    def named(verb: str, does: str, arguments: str) -> Callable[[Run], Run]:
+        text = f"{does}\n\nExample: agent-rft {noun} {verb} {arguments}"
+        return remote_command(commands, verb, text=text)
+
+    @named("add", f"Register a {one}; print its id.", f"{one}.json")
+    def add(
+        remote: Remote,
+        *,
+        definition: Annotated[
+            Path, typer.Argument(metavar="FILE", help="JSON definition; - for standard input.")
+        ],
+    ) -> None:
+        body = read_body(definition)
+        with remote.service() as service:
+            added = service.create(noun, body)
+        for warning in added.children("warnings"):
+            note(warning.text("message"))
+        remote.out.line(added.data, added.id())
+
+    @named("list", f"List {noun}, newest first.", "--json")
+    def list_all(remote: Remote, *, limit: LimitOption = 20) -> None:
+        remote.print_list(noun, ("ID", "NAME", "VERSION", "CREATED"), _cells, limit=limit)
+
+    @named("show", f"Show a {one}.", f"{one}_… --version 1")
+    def show(
+        remote: Remote,
+        *,
+        object_id: Annotated[str, id_of],
+        version: Annotated[
+            int | None, typer.Option(min=1, help="Version; the newest by default.")
+        ] = None,
+    ) -> None:
+        found = remote.get(f"{noun}/{path_of(object_id)}", version=version)
+        _cells(found)  # refuses the reply of another server
+        remote.out.fields(found, _named(found))
+
+    if is_tested:
+        _add_test(named, noun, one, id_of)
+    return commands
 
 
-class _Check(BaseModel):
-    name: str
-    status: str
-    detail: str
+def _add_test(
+    named: Callable[[str, str, str], Callable[[Any], Any]], noun: str, one: str, id_of: Any
+) -> None:
+    sentence, example = _TEST_BODIES.get(noun), f"{one}_…"
+    does = f"Test a {one}; exit code 24 if it has a fault."
+    if sentence is not None:
+        does, example = f"{does}\n\n{sentence}", f"{example} --body body.json"
 
-
-class _Fault(BaseModel):
-    severity: str
-    code: str
-    message: str
-
-
-class _Test(BaseModel):
-    """A test result: checks for a tool or an environment, faults for a curriculum."""
-
-    passed: bool
-    checks: list[_Check] = []
-    faults: list[_Fault] = []
-
-
-class _GradeMetadata(BaseModel):
-    errors: dict[str, Any] = {}
-    reasons: dict[str, str] = {}
-
-
-class _GraderRun(BaseModel):
-    reward: float | None
-    metadata: _GradeMetadata
-
-
-def add_object(remote: Remote, noun: str, path: Path) -> None:
-    body = read_body(path)
-    with remote.service() as service:
-        reply = service.create(noun, body)
-    added = parse_reply(RegisteredReply, reply)
-    for warning in added.warnings or []:
-        note(printable(str(warning.get("message"))))
-    remote.out.result(reply, lambda: print(printable(added.id)))
-
-
-def list_objects(remote: Remote, noun: str, *, limit: int) -> None:
-    with remote.service() as service:
-        rows = service.rows(noun, limit=limit)
-    found = [parse_reply(RegisteredReply, row) for row in rows.data]
-
-    def show() -> None:
-        cells = [(one.id, one.name, one.version, _shown_moment(one.created_at)) for one in found]
-        console().print(columns(("ID", "NAME", "VERSION", "CREATED"), cells))
-
-    remote.out.result(rows.data, show, has_more=rows.has_more)
-
-
-def show_object(remote: Remote, noun: str, object_id: str, *, version: int | None) -> None:
-    with remote.service() as service:
-        reply = service.get(f"{noun}/{path_of(object_id)}", version=version)
-    parse_reply(RegisteredReply, reply)
-    remote.out.result(reply, lambda: console().print(fields(_named(reply))))
-
-
-def run_object_test(remote: Remote, noun: str, object_id: str, body: Path | None) -> int:
-    """Returns `TEST_FAILED` if the test found a fault."""
-    sent = None if body is None else read_body(body)
-    with remote.service() as service:
+    @named("test", does, example)
+    def test(remote: Remote, *, object_id: Annotated[str, id_of], body: BodyOption = None) -> int:
+        if noun == "graders" and body is None:
+            raise typer.BadParameter(
+                f"a {one} is tested on an answer: pass a FILE, or - for standard input, with "
+                '{"model_sample": "the answer", "item": {}}',
+                param_hint="--body",
+            )
+        sent = None if body is None else read_body(body)
         path = f"{noun}/{path_of(object_id)}/test"
-        reply = service.post(path, sent, timeout_s=_TEST_TIMEOUT_S)
-    if noun == "graders":
-        return _show_grade(remote, reply)
-    result = parse_reply(_Test, reply)
-
-    def show() -> None:
-        out = console()
-        for check in result.checks:
-            out.print(Text(printable(f"{check.status:7}  {check.name}: {check.detail}")))
-        for fault in result.faults:
-            out.print(Text(printable(f"{fault.severity:7}  {fault.code}: {fault.message}")))
-        out.print("passed" if result.passed else "not passed")
-
-    remote.out.result(reply, show)
-    return 0 if result.passed else TEST_FAILED
+        with remote.service() as service:
+            reply = service.post(path, sent, timeout_s=_TEST_TIMEOUT_S)
+        return (_print_grade if noun == "graders" else _print_test)(remote, reply)
 
 
-def _show_grade(remote: Remote, reply: dict[str, Any]) -> int:
-    run = parse_reply(_GraderRun, reply)
-    flags = run.metadata.errors
-    raised = sorted(name for name, value in flags.items() if value is True)
-
-    def show() -> None:
-        reasons = [(f"reason {name}", text) for name, text in run.metadata.reasons.items()]
-        faults = ("errors", ", ".join(raised) or None)
-        details = [
-            (name.replace("_", " "), printable(str(flags[name])))
-            for name in sorted(flags)
-            if name.endswith("details") and flags[name]
-        ]
-        console().print(fields([("reward", run.reward), faults, *details, *reasons]))
-
-    remote.out.result(reply, show)
-    return TEST_FAILED if raised else 0
+def _cells(one: Reply) -> tuple[object, ...]:
+    created = one.find("created_at", float)
+    return one.id(), one.text("name"), one.get("version", int), _moment(created)
 
 
-def _shown_moment(created_at: float | None) -> str:
+def _moment(created_at: float | None) -> str:
+    """Returns the time of creation; a recipe that ships with the service has none."""
     return "ships" if created_at is None else moment(created_at)
 
 
-def _named(reply: dict[str, Any]) -> list[tuple[str, object]]:
+def _named(found: Reply) -> list[tuple[str, object]]:
     times = ("created_at", "updated_at")
     return [
-        (printable(name), _shown_moment(value) if name in times else value)
-        for name, value in reply.items()
+        (name, _moment(found.find(name, float)) if name in times else value)
+        for name, value in found.data.items()
         if name != "object"
     ]
+
+
+def _print_test(remote: Remote, result: Reply) -> int:
+    """Prints checks, of a tool or an environment, or faults, of a curriculum."""
+    passed = result.get("passed", bool)
+    lines = [
+        *(
+            f"{check.text('status'):7}  {check.text('name')}: {check.text('detail')}"
+            for check in result.children("checks")
+        ),
+        *(
+            f"{fault.text('severity'):7}  {fault.text('code')}: {fault.text('message')}"
+            for fault in result.children("faults")
+        ),
+        "passed" if passed else "not passed",
+    ]
+    remote.out.lines(result.data, lines)
+    return 0 if passed else TEST_FAILED
+
+
+def _print_grade(remote: Remote, run: Reply) -> int:
+    metadata = run.child("metadata") or NOTHING
+    flags = (metadata.child("errors") or NOTHING).data
+    raised = sorted(name for name, value in flags.items() if value is True)
+    details = [
+        (name.replace("_", " "), printable(str(flags[name])))
+        for name in sorted(flags)
+        if name.endswith("details") and flags[name]
+    ]
+    reasons = (metadata.child("reasons") or NOTHING).texts()
+    remote.out.fields(
+        run,
+        [
+            *(("reward", run.find("reward", float)), ("errors", ", ".join(raised) or None)),
+            *details,
+            *((f"reason {name}", text) for name, text in reasons.items()),
+        ],
+    )
+    return TEST_FAILED if raised else 0
+
+
+tools = _registry("tools", "tool")
+graders = _registry("graders", "grader")
+curricula = _registry("curricula", "curriculum")
+environments = _registry("environments", "environment")
+recipes = _registry("recipes", "recipe", is_tested=False)
 
 
 _PATH: Final = "fine_tuning/alpha/scenarios/generate"
@@ -145,47 +177,40 @@ _TIMEOUT_S: Final = 300.0
 """The service asks the model for two minutes."""
 
 
-class _Curriculum(BaseModel):
-    training: list[dict[str, Any]]
-    validation: list[dict[str, Any]]
+@remote_command(curricula, "generate")
+def generate(
+    remote: Remote,
+    *,
+    body: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="JSON with tools and model; - for standard input."),
+    ],
+    out: Annotated[Path, typer.Option(help="Directory of the files.")] = Path(),
+) -> None:
+    """Have a model write tasks for an agent's tools; print the paths of the files.
 
-
-class _GenerationReply(BaseModel):
-    curriculum: _Curriculum
-    faults: list[str]
-    duplicates: int
-    unusable: int
-
-
-def generate(remote: Remote, body: Path, out: Path) -> None:
-    """Writes the rows of each part that has some as `training.jsonl` and `validation.jsonl`, and
-    prints their paths. Replaces no file.
+    Example: agent-rft curricula generate scenarios.json --out curriculum
     """
     sent = read_body(body)
-    paths = {part: out / f"{part}.jsonl" for part in _Curriculum.model_fields}
+    paths = {part: out / f"{part}.jsonl" for part in ("training", "validation")}
     taken = next((path for path in paths.values() if path.exists()), None)
     if taken is not None:
-        raise ServiceError(f"{taken} exists already", exit_code=WRONG_OPTIONS)
+        raise WrongOption(f"{taken} exists already")
     with remote.service() as service:
         reply = service.post(_PATH, sent, timeout_s=_TIMEOUT_S)
-    generated = parse_reply(_GenerationReply, reply)
-    for fault in generated.faults:
-        note(printable(fault))
-    if generated.duplicates or generated.unusable:
-        note(f"left out: {generated.duplicates} repeats, {generated.unusable} unusable entries")
-    try:
-        written = _write(generated.curriculum, paths)
-    except OSError as error:
-        raise ServiceError(f"{out}: {error.strerror}", exit_code=WRONG_OPTIONS) from error
-    remote.out.result(reply, lambda: print("\n".join(printable(str(path)) for path in written)))
-
-
-def _write(curriculum: _Curriculum, paths: dict[str, Path]) -> list[Path]:
-    written = []
-    for part, path in paths.items():
-        rows = getattr(curriculum, part)
-        if rows:
+    curriculum = reply.child("curriculum") or NOTHING
+    rows = {part: curriculum.children(part) for part in paths}
+    for fault in reply.find("faults", list) or ():
+        note(str(fault))
+    repeats, unusable = reply.get("duplicates", int), reply.get("unusable", int)
+    if repeats or unusable:
+        note(f"left out: {repeats} repeats, {unusable} unusable entries")
+    written = [paths[part] for part in paths if rows[part]]
+    with local_faults(out):
+        for path in written:
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
-            written.append(path)
-    return written
+            lines = (f"{json.dumps(row.data)}\n" for row in rows[path.stem])
+            path.write_text("".join(lines), encoding="utf-8")
+    remote.out.result(
+        reply.data, lambda: print("\n".join(printable(str(path)) for path in written))
+    )

@@ -1,43 +1,28 @@
-"""JSON bodies of calls, from a file or standard input."""
+"""Commands of a running service: their address, their output and their bodies."""
 
 import inspect
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import typer
 
 from app.cli.options import ApiKeyOption, BaseUrlOption, JsonOption, ProfileOption
-from app.cli.terminal import ServiceError
-from app.kit.processes import WRONG_OPTIONS
+from app.cli.terminal import WrongOption
 from app.kit.strict_json import strict_loads
 
 if TYPE_CHECKING:
     from app.cli.client import Service
     from app.cli.output import Output
-    from app.cli.profiles import AddressSources, ServiceAddress
+    from app.cli.profiles import AddressSources
+    from app.cli.replies import Reply
 
-
-def read_body(path: Path) -> dict[str, Any]:
-    """Returns the JSON object of a file, or of standard input for `-`. Raises `ServiceError`."""
-    name = "standard input" if path == Path("-") else str(path)
-    try:
-        content = sys.stdin.buffer.read() if path == Path("-") else path.read_bytes()
-        body = strict_loads(content.decode("utf-8-sig"))
-    except (OSError, ValueError, RecursionError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise ServiceError(f"{name}: {reason}", exit_code=WRONG_OPTIONS) from error
-    if not isinstance(body, dict):
-        raise ServiceError(f"{name}: must contain a JSON object", exit_code=WRONG_OPTIONS)
-    return body
-
-
-Options = ParamSpec("Options")
+Run = TypeVar("Run", bound=Callable[..., int | None])
+_KEYWORD: Final = inspect.Parameter.KEYWORD_ONLY
 _SHARED: Final[dict[str, tuple[Any, Any]]] = {
     "base_url": (BaseUrlOption, None),
     "api_key": (ApiKeyOption, None),
@@ -53,48 +38,72 @@ class Remote:
     named: "AddressSources"
     out: "Output"
 
-    @property
-    def address(self) -> "ServiceAddress":
-        from app.cli.profiles import address_of  # noqa: PLC0415 - keeps --help fast
-
-        return address_of(self.named)
-
     @contextmanager
     def service(self) -> "Iterator[Service]":
-        from app.cli.client import service  # noqa: PLC0415 - keeps --help fast
+        from app.cli.client import service  # noqa: PLC0415 - httpx takes as long as all of --help
+        from app.cli.profiles import address_of  # noqa: PLC0415 - as above
 
-        address = self.address
+        address = address_of(self.named)
         with service(address.base_url, address.api_key) as running:
             yield running
 
+    def get(self, path: str, **params: Any) -> "Reply":
+        with self.service() as service:
+            return service.get(path, **params)
 
-def remote_command(run: Callable[Concatenate[Remote, Options], None]) -> Callable[..., None]:
-    """Makes a command of a function whose first parameter is the remote service. The command takes
-    the function's other parameters and the options of `_SHARED`.
+    def print_list(
+        self,
+        path: str,
+        header: Sequence[str],
+        cells: "Callable[[Reply], Sequence[object]]",
+        *,
+        limit: int,
+        **params: Any,
+    ) -> None:
+        with self.service() as service:
+            rows = service.rows(path, limit=limit, **params)
+        self.out.table(rows.data, header, cells, has_more=rows.has_more)
+
+
+def remote_command(
+    group: typer.Typer, name: str, *, text: str | None = None, filters: Mapping[str, Any] = {}
+) -> Callable[[Run], Run]:
+    """Adds a function whose first parameter is the remote service to a group of commands. The
+    command takes the function's other parameters and the options of `_SHARED`, and exits with what
+    the function returns. `text` is the help in place of the function's own; `filters` are the
+    options that it gets as `**conditions`, `None` if they are absent.
     """
 
-    @wraps(run)
-    def command(context: typer.Context, **options: Any) -> None:
-        _run(run, context, **options)
+    def add(run: Run) -> Run:
+        _, *own = inspect.signature(run, eval_str=True).parameters.values()
+        options = [
+            inspect.Parameter("context", _KEYWORD, annotation=typer.Context),
+            *(one for one in own if one.kind is not inspect.Parameter.VAR_KEYWORD),
+            *(_option(each, annotation, None) for each, annotation in filters.items()),
+            *(
+                _option(each, annotation, default)
+                for each, (annotation, default) in _SHARED.items()
+            ),
+        ]
 
-    own = list(inspect.signature(run, eval_str=True).parameters.values())[1:]
-    shared = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=type_)
-        for name, (type_, default) in _SHARED.items()
-    ]
-    context = inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)
-    parameters = [context, *own, *shared]
-    vars(command)["__signature__"] = inspect.Signature(parameters)
-    command.__annotations__ = {one.name: one.annotation for one in parameters}
-    return command
+        def command(context: typer.Context, **given: Any) -> None:
+            raise typer.Exit(_run(run, context, **given) or 0)
+
+        vars(command)["__signature__"] = inspect.Signature(options)
+        command.__annotations__ = {one.name: one.annotation for one in options}
+        group.command(name, help=text or inspect.getdoc(run))(command)
+        return run
+
+    return add
 
 
-def _run(run: Callable[..., None], context: typer.Context, /, **options: Any) -> None:
+def _option(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, _KEYWORD, default=default, annotation=annotation)
+
+
+def _run(run: Callable[..., int | None], context: typer.Context, /, **options: Any) -> int | None:
     from app.cli.output import Output  # noqa: PLC0415 - keeps --help fast
-    from app.cli.profiles import (  # noqa: PLC0415 - keeps --help fast
-        AddressSources,
-        variables_of,
-    )
+    from app.cli.profiles import AddressSources, variables_of  # noqa: PLC0415 - as above
 
     typed = {name: options.pop(name) for name in ("base_url", "api_key")}
     # The parser reads variables one by one, but an address and a key belong together.
@@ -103,7 +112,7 @@ def _run(run: Callable[..., None], context: typer.Context, /, **options: Any) ->
     named = AddressSources(base_url, api_key, options.pop("profile"), variables)
     out = Output(_name(context), as_json=options.pop("as_json"))
     with out.failures():
-        run(Remote(named, out), **options)
+        return run(Remote(named, out), **options)
 
 
 def _name(context: typer.Context) -> str:
@@ -117,3 +126,17 @@ def _name(context: typer.Context) -> str:
 def _is_typed(context: typer.Context, name: str) -> bool:
     source = context.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"
+
+
+def read_body(path: Path) -> dict[str, Any]:
+    """Returns the JSON object of a file, or of standard input for `-`. Raises `ServiceError`."""
+    name = "standard input" if path == Path("-") else str(path)
+    try:
+        content = sys.stdin.buffer.read() if path == Path("-") else path.read_bytes()
+        body = strict_loads(content.decode("utf-8-sig"))
+    except (OSError, ValueError, RecursionError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise WrongOption(f"{name}: {reason}") from error
+    if not isinstance(body, dict):
+        raise WrongOption(f"{name}: must contain a JSON object")
+    return body

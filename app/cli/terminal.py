@@ -5,13 +5,18 @@ text.
 import errno
 import os
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from typing import Any, Final, Protocol, TextIO, cast
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, TextIO, cast
 
 from app.cli.printable import printable
 from app.kit.errors import AgentRftError
 from app.kit.processes import FAILED, WRONG_OPTIONS
+
+if TYPE_CHECKING:
+    from app.kit.issues import PreflightIssue
 
 _ERRORS: Final = "backslashreplace"
 
@@ -87,68 +92,29 @@ def read_stdin(limit: int = -1) -> str:
     try:
         return sys.stdin.buffer.read(limit).decode().replace("\r\n", "\n")
     except UnicodeDecodeError as error:
-        raise ServiceError("standard input is not UTF-8 text", exit_code=WRONG_OPTIONS) from error
+        raise WrongOption("standard input is not UTF-8 text") from error
 
 
-_SHOWN_LOCATIONS: Final = 3
+_SHOWN_PLACES: Final = 3
 
 
-class Issue(Protocol):
-    @property
-    def code(self) -> str: ...
-    @property
-    def message(self) -> str: ...
-    @property
-    def param(self) -> str | None: ...
-    @property
-    def line(self) -> int | None: ...
-    @property
-    def pointer(self) -> str | None: ...
-
-
-def issue_lines(severity: str, issues: Iterable[Issue]) -> Iterator[str]:
+def issue_lines(severity: str, issues: "Iterable[PreflightIssue]") -> Iterator[str]:
     """Yields a line for each different sentence, in the order of the first issue of each, with the
-    number of issues and their first places.
+    number of issues and their first parameters. Rows with one fault are one issue already.
     """
-    groups: dict[tuple[str, str | None, str], list[Issue]] = {}
+    groups = dict[tuple[str, ...], list["PreflightIssue"]]()
     for issue in issues:
         # Rows share the parameter that names their file; elsewhere the parameter is the place.
-        file = None if issue.line is None else issue.param
-        groups.setdefault((issue.code, file, _sentence(issue)), []).append(issue)
-    for alike in groups.values():
-        yield printable(f"{severity:7}  {_merged(alike)}")
-
-
-def _merged(alike: list[Issue]) -> str:
-    first = alike[0]
-    where = f" [{first.param}]" if first.param else ""
-    beginning = f"{first.code}{where}: "
-    if len(alike) == 1:
-        return beginning + first.message
-    locations = list(dict.fromkeys(filter(None, map(_location, alike))))
-    shown = ", ".join(locations[:_SHOWN_LOCATIONS])
-    more = ", …" if len(locations) > _SHOWN_LOCATIONS else ""
-    text = _without_line(first) if first.line is not None else first.message
-    at = f": {shown}{more}" if locations else ""
-    return f"{beginning}{text} ({len(alike)} times{at})"
-
-
-def _location(issue: Issue) -> str | None:
-    if issue.line is None:
-        return issue.param
-    return f"line {issue.line}" + (f" {issue.pointer}" if issue.pointer else "")
-
-
-def _sentence(issue: Issue) -> str:
-    """Returns the message without its location, which is different in each issue."""
-    if issue.line is not None:
-        return _without_line(issue)
-    return issue.message.replace(issue.param, "") if issue.param else issue.message
-
-
-def _without_line(issue: Issue) -> str:
-    location = f"Line {issue.line}" + (f", {issue.pointer}" if issue.pointer else "")
-    return issue.message.removeprefix(f"{location}: ")
+        file, place = (issue.param or "", "") if issue.line is not None else ("", issue.param or "")
+        sentence = issue.message.replace(place, "") if place else issue.message
+        groups.setdefault((issue.code, file, sentence), []).append(issue)
+    for first, *more in groups.values():
+        where = f" [{first.param}]" if first.param else ""
+        places = dict.fromkeys(issue.param for issue in (first, *more) if issue.param)
+        shown = ", ".join(list(places)[:_SHOWN_PLACES])
+        rest = ", …" if len(places) > _SHOWN_PLACES else ""
+        counted = f" ({1 + len(more)} times{f': {shown}{rest}' if shown else ''})" if more else ""
+        yield printable(f"{severity:7}  {first.code}{where}: {first.message}{counted}")
 
 
 _LONGEST: Final = 2000
@@ -165,6 +131,38 @@ class ServiceError(AgentRftError):
         super().__init__(shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}…")
         self.exit_code = exit_code
         self.error = error or {}
+
+
+class WrongOption(ServiceError):
+    """An option, an argument or a local file cannot be used."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, exit_code=WRONG_OPTIONS)
+
+
+@contextmanager
+def local_faults(path: Path) -> Iterator[None]:
+    """Converts a fault of a local file, `path` unless it names another, into `WrongOption`."""
+    try:
+        yield
+    except OSError as error:
+        raise WrongOption(f"{error.filename or path}: {error.strerror}") from error
+
+
+@contextmanager
+def whole_file(target: Path) -> Iterator[BinaryIO]:
+    """Yields a new file that takes the place of `target` at the end of the block, or is gone."""
+    # A file of `mkstemp` is for its owner alone, whatever the umask.
+    descriptor, made = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}-")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(descriptor)
+        Path(made).replace(target)
+    except BaseException:
+        Path(made).unlink(missing_ok=True)
+        raise
 
 
 class CreationUnknown(ServiceError):

@@ -3,61 +3,94 @@
 import json
 import sys
 import time
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, Protocol, assert_never
+from typing import Final, assert_never
 
-import httpx
-from pydantic import BaseModel
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
+from typing_extensions import override
 
-from app.cli.client import (
-    PATIENCE_S,
-    TIMEOUT,
-    Service,
-    ServicePatience,
-    check,
-    is_service_id,
-    parse_reply,
-    path_of,
-    unreadable_reply,
-)
-from app.cli.job_reports import JOBS, EventReply, JobReply, PointReply, StateReply
-from app.cli.output import Output, chart, console, note
+from app.cli.charts import chart
+from app.cli.client import PATIENCE_S, NoAnswer, Service, ServicePatience
+from app.cli.jobs import JOBS, progress
+from app.cli.output import Output, console, note
 from app.cli.printable import duration, moment, printable
 from app.cli.remote import Remote
-from app.cli.replies import ServerEvent, at_most, server_events
+from app.cli.replies import NOTHING, Reply, is_service_id, path_of, unreadable_reply
+from app.cli.server_events import ServerEvent, server_events
 from app.cli.terminal import ServiceError
-from app.jobs.jobs import LAST_EVENT_ID
-from app.kit.processes import INTERRUPTED
+from app.kit.errors import NOTHING_TO_LEARN as NOTHING_TO_LEARN_CODE
+from app.kit.processes import (
+    INTERRUPTED,
+    JOB_PAUSED,
+    NOTHING_TO_LEARN,
+    RUN_CANCELLED,
+    RUN_FAILED,
+)
 from app.rollouts.metrics import DISCARDED_COUNT, DISCARDED_SHARE, LOSS, REWARD_MEAN
 
+_LAST_EVENT_ID: Final = "Last-Event-ID"
 _NO_CONTENT: Final = 204
+_LAST: Final = frozenset({"succeeded", "failed", "cancelled", "paused"})
+"""States at which a command stops following a job."""
 
 
 @dataclass(frozen=True, slots=True)
-class JobUpdate:
-    """An event or a state of the job, with the reply that it was read from."""
+class Event:
+    """An event of a job; its reply has the points of its step."""
 
-    read: EventReply | StateReply
-    reply: dict[str, Any]
+    reply: Reply
+    at: str
+    level: str
+    message: str
+
+
+class State:
+    """A state of a job, in its own reply and in its stream."""
+
+    def __init__(self, reply: Reply) -> None:
+        self.reply, self.id, self.status = reply, reply.id(), reply.text("status")
+        self.progress = progress(reply)
 
     @property
     def is_last(self) -> bool:
-        return self.read.is_last
+        return self.status in _LAST
+
+    @property
+    def exit_code(self) -> int:
+        """Returns the code of a command that followed the job to this state."""
+        error = self.reply.child("error") or NOTHING
+        nothing = error.find("code", str) == NOTHING_TO_LEARN_CODE
+        failed = NOTHING_TO_LEARN if nothing else RUN_FAILED
+        codes = {"failed": failed, "cancelled": RUN_CANCELLED, "paused": JOB_PAUSED}
+        return codes.get(self.status, 0)
+
+    @property
+    def ending(self) -> str:
+        """Returns the sentence with which following the job ends."""
+        error = self.reply.child("error")
+        match self.status:
+            case "succeeded":
+                return f"succeeded: the tuned model is {self.reply.find('fine_tuned_model', str)}"
+            case "paused":
+                return f"paused at step {self.progress}: agent-rft jobs resume {self.id}"
+            case "failed" if error is not None:
+                return f"failed ({error.find('code', str)}): {error.find('message', str)}"
+            case status:
+                return status
 
 
 @dataclass(frozen=True, slots=True)
 class StreamSilent:
     """No event arrived; `reason` is the failure while the stream is unavailable."""
 
-    is_last: ClassVar[bool] = False
     reason: str | None = None
 
 
@@ -70,60 +103,53 @@ class FollowedJob:
         )
         self._last_id: str | None = None
 
-    def items(self) -> Iterator[JobUpdate | StreamSilent]:
+    def items(self) -> Iterator[Event | State | StreamSilent]:
         """Yields items until the job has ended or is paused; that state is the last item."""
         while True:
             try:
                 for item in self._connection():
                     yield item
-                    if item.is_last:
+                    if isinstance(item, State) and item.is_last:
                         return
                 reason = self._patience.check("the service closed the stream")
-            except (httpx.RequestError, ServiceError) as failure:
+            except ServiceError as failure:
                 reason = self._patience.reason(failure)
             yield StreamSilent(reason)
             self._patience.wait()
 
-    def _connection(self) -> Iterator[JobUpdate | StreamSilent]:
-        headers = {} if self._last_id is None else {LAST_EVENT_ID: self._last_id}
-        http, path = self._service.http, f"{self._path}/stream"
-        endless = at_most(None)  # each message has its own bound
-        with http.stream(
-            "GET", path, headers=headers, timeout=TIMEOUT, extensions=endless
-        ) as reply:
-            check(reply)
-            if reply.status_code == _NO_CONTENT:  # it has ended, and there is no more event
-                job = self._service.get(self._path)
-                yield JobUpdate(parse_reply(StateReply, job), job)
+    def _connection(self) -> Iterator[Event | State | StreamSilent]:
+        headers = {} if self._last_id is None else {_LAST_EVENT_ID: self._last_id}
+        # No bound but each message's own: the stream has no end.
+        path = f"{self._path}/stream"
+        with self._service.stream("GET", path, headers=headers, endless=True) as reply:
+            if reply.status == _NO_CONTENT:  # it has ended, and there is no more event
+                yield State(self._service.get(self._path))
                 return
             if not reply.headers.get("content-type", "").startswith("text/event-stream"):
-                raise unreadable_reply(str(reply.url))
-            for message in server_events(reply.iter_raw()):
+                raise unreadable_reply(reply.url)
+            for message in server_events(reply.chunks):
                 self._patience.heard()
                 yield self._read(message) if message.data else StreamSilent()
 
-    def _read(self, message: ServerEvent) -> JobUpdate:
+    def _read(self, message: ServerEvent) -> Event | State:
         try:
-            data = json.loads(message.data)
+            read = Reply(json.loads(message.data))
         except (ValueError, RecursionError) as error:
             raise unreadable_reply(self._path) from error
         if message.name == "job":
-            return JobUpdate(parse_reply(StateReply, data), data)
-        event = parse_reply(EventReply, data)
-        self._last_id = _sendable(message.id or event.id, self._path)
-        return JobUpdate(event, data)
-
-
-def _sendable(event_id: str, where: str) -> str:
-    """Returns an id that a header may repeat. Raises `ServiceError` for any other."""
-    if not is_service_id(event_id):
-        raise unreadable_reply(where)
-    return event_id
+            return State(read)
+        event_id = message.id or read.text("id")
+        if not is_service_id(event_id):  # no header could repeat it
+            raise unreadable_reply(self._path)
+        at = moment(read.get("created_at", float))
+        event = Event(read, at, read.text("level"), read.text("message"))
+        self._last_id = event_id
+        return event
 
 
 _EVENTS: Final = 6
 _FAILURES: Final = 3
-_CHART_LINES: Final = 10
+_CHART_LINES: Final = 4
 _PICTURE_S: Final = 0.1
 """Seconds between two redraws: the past events of a job arrive all at once."""
 _FAILURES_S: Final = 1.0
@@ -133,64 +159,72 @@ _SHOWN: Final = (REWARD_MEAN, LOSS)
 _STYLES: Final = {"warn": "yellow", "error": "red"}
 
 
-class _Failure(BaseModel):
-    step: int
-    failure_class: str
-    failure_message: str | None = None
+class JobView(ABC):
+    """Shows a followed job. By itself it keeps nothing on the screen."""
+
+    @abstractmethod
+    def show(self, item: Event | State) -> None: ...
+
+    def idle(self, reason: str | None) -> None:
+        """Notes that no event arrived; `reason` is the failure while the stream is unavailable."""
+        if reason is not None:
+            note(f"the stream is unavailable ({reason}); trying again")
+
+    def close(self) -> None:  # noqa: B027 - most views have nothing open
+        pass
 
 
-class LiveView:
-    def __init__(self, service: Service, job: JobReply, console: Console) -> None:
-        self._service, self._job = service, job
-        self._state: StateReply = job
+class LiveView(JobView):
+    def __init__(self, service: Service, job: Reply, console: Console) -> None:
+        self._service, self._state, self._console = service, State(job), console
+        self._model = printable(job.text("model"))
         self._curves: dict[str, dict[str, dict[int, float]]] = {}
         """Values by curve, split and step."""
-        self._events: deque[EventReply] = deque(maxlen=_EVENTS)
-        self._failures: list[_Failure] = []
+        self._events: deque[Event] = deque(maxlen=_EVENTS)
+        self._failures: list[str] = []
         self._failures_due = False
         self._failures_read_at = -_FAILURES_S
         self._interruption: str | None = None
-        self._console = console
         self._drawn_at = 0.0
         self._live = Live(console=console, auto_refresh=False, get_renderable=self.picture)
         self._live.start()
 
-    def show(self, item: JobUpdate) -> None:
+    @override
+    def show(self, item: Event | State) -> None:
         self._interruption = None
-        match item.read:
-            case EventReply() as event:
-                self._events.append(event)
-                self._add_points(event.points)
+        match item:
+            case Event():
+                self._events.append(item)
+                self._add_points(item.reply.children("points"))
                 self._draw(at_once=False)
-            case StateReply() as state:
-                self._state = state
-                self._read_failures(at_once=state.is_last)
+            case State():
+                self._state = item
+                self._read_failures(at_once=item.is_last)
                 self._draw(at_once=True)
             case _:
-                assert_never(item.read)
+                assert_never(item)
 
+    @override
     def idle(self, reason: str | None) -> None:
         self._interruption = reason
         if reason is None:
             self._read_failures()
         self._draw(at_once=True)
 
+    @override
     def close(self) -> None:
         self._live.stop()
 
     def picture(self) -> RenderableType:
         state = self._state
-        model = printable(self._job.model)
         parts: list[RenderableType] = [
-            Text(f"{printable(state.id)}  {printable(state.status)}  {model}", style="bold"),
+            Text(f"{printable(state.id)}  {printable(state.status)}  {self._model}", style="bold"),
             self._progress(),
         ]
-        if (drawn := self._chart()) is not None:
-            parts.append(drawn)
-        parts += [Text(line) for line in self._lost()]
+        parts += map(Text, [*self._chart(), *self._lost()])
         parts += [
             Text(
-                f"{moment(event.created_at)}  {printable(event.message)}",
+                f"{event.at}  {printable(event.message)}",
                 style=_STYLES.get(event.level, ""),
                 no_wrap=True,
                 overflow="ellipsis",
@@ -211,11 +245,12 @@ class LiveView:
             self._drawn_at = time.monotonic()
             self._live.refresh()
 
-    def _add_points(self, points: list[PointReply]) -> None:
+    def _add_points(self, points: list[Reply]) -> None:
         for point in points:
-            splits = self._curves.setdefault(point.name, {})
-            splits.setdefault(point.split, {})[point.step] = point.value
-            if point.name == DISCARDED_COUNT and point.value > 0:
+            name, value = point.text("name"), point.get("value", float)
+            splits = self._curves.setdefault(name, {})
+            splits.setdefault(point.text("split"), {})[point.get("step", int)] = value
+            if name == DISCARDED_COUNT and value > 0:
                 self._failures_due = True
         self._read_failures()
 
@@ -224,148 +259,120 @@ class LiveView:
         if not self._failures_due or not (at_once or now >= self._failures_read_at + _FAILURES_S):
             return
         self._failures_due, self._failures_read_at = False, now
-        path = f"{JOBS}/{path_of(self._job.id)}/rollouts"
-        # The picture continues with the earlier ones.
-        with suppress(ServiceError, httpx.RequestError):
+        path = f"{JOBS}/{path_of(self._state.id)}/rollouts"
+        with suppress(ServiceError):  # the picture continues with the earlier ones
             page = self._service.get(path, failed="true", order="desc", limit=_FAILURES)
-            self._failures = [parse_reply(_Failure, row) for row in page.get("data", [])]
+            self._failures = [
+                f"  step {one.get('step', int)}: {one.text('failure_class')}: "
+                f"{one.find('failure_message', str) or ''}"
+                for one in page.children("data")
+            ]
 
     def _progress(self) -> RenderableType:
-        state = self._state
-        row = Table.grid(padding=(0, 2))
-        bar = ProgressBar(total=max(state.total_steps or 1, 1), completed=state.step, width=40)
-        row.add_row(bar, Text(f"step {state.progress}{self._time_left()}"))
+        state, row = self._state, Table.grid(padding=(0, 2))
+        total, step = state.reply.find("total_steps", int), state.reply.find("step", int)
+        finish_at, left = state.reply.find("estimated_finish", float), ""
+        if finish_at is not None and not state.is_last:
+            left = f", ends in about {duration(finish_at - time.time())}"
+        bar = ProgressBar(total=max(total or 1, 1), completed=step or 0, width=40)
+        row.add_row(bar, Text(f"step {state.progress}{left}"))
         return row
 
-    def _time_left(self) -> str:
-        state = self._state
-        if state.is_last or state.estimated_finish is None:
-            return ""
-        return f", ends in about {duration(state.estimated_finish - time.time())}"
-
-    def _chart(self) -> RenderableType | None:
+    def _chart(self) -> list[str]:
         for name in _SHOWN:
             if splits := self._curves.get(name):
                 series = {
-                    f"{name} {split}": sorted(values.items()) for split, values in splits.items()
+                    f"{name} {split}": list(values.items()) for split, values in splits.items()
                 }
                 width = min(self._console.width - 1, 100)
-                return Text(chart(series, width=width, height=_CHART_LINES))
-        return None
+                return [chart(series, width=width, height=_CHART_LINES)]
+        return []
 
     def _lost(self) -> list[str]:
         shares = self._curves.get(DISCARDED_SHARE, {}).get("train", {})
         if not shares:
             return []
-        lines = [f"lost rollouts: {shares[max(shares)]:.1%} of the last step"]
-        lines += [
-            printable(f"  step {one.step}: {one.failure_class}: {one.failure_message or ''}")
-            for one in self._failures
-        ]
-        return lines
+        lost = f"lost rollouts: {shares[max(shares)]:.1%} of the last step"
+        return [lost, *map(printable, self._failures)]
 
 
-class JobView(Protocol):
-    def show(self, item: JobUpdate) -> None: ...
-
-    def idle(self, reason: str | None) -> None:
-        """Notes that no event arrived; `reason` is the failure while the stream is unavailable."""
-
-    def close(self) -> None: ...
-
-
-def watch_job(remote: Remote, job_id: str, job: JobReply | None = None) -> int:
+def watch_job(remote: Remote, job_id: str, job: Reply | None = None) -> int:
     """Returns the exit code of the job's end, `INTERRUPTED` after Ctrl-C, which leaves the job
     running. Reads the job unless it is passed.
     """
     with remote.service() as service:
-        if job is None:
-            job = _found(service, job_id)
-        view = _view(remote.out, service, job)
+        view = _view(remote.out, service, job or _found(service, job_id))
+        code = 0
         try:
-            return _follow(FollowedJob(service, job_id), view)
+            for item in FollowedJob(service, job_id).items():
+                match item:
+                    case StreamSilent():
+                        view.idle(item.reason)
+                    case Event() | State():
+                        view.show(item)
+                        code = item.exit_code if isinstance(item, State) else 0
+                    case _:
+                        assert_never(item)
         except KeyboardInterrupt:
             view.close()
             note(
-                f"the job continues. Watch it again: agent-rft jobs watch {printable(job_id)}; "
-                f"end it: agent-rft jobs cancel {printable(job_id)}"
+                f"the job continues. Watch it again: agent-rft jobs watch {job_id}; end it: "
+                f"agent-rft jobs cancel {job_id}"
             )
             return INTERRUPTED
         finally:
             view.close()
+    return code
 
 
-def _found(service: Service, job_id: str) -> JobReply:
+def _found(service: Service, job_id: str) -> Reply:
     """Returns the job. A service that refuses connections is reported at once, because the address
     may be wrong; one that is unavailable behind its proxy, or hangs up, is called again.
     """
     patience = ServicePatience("Watch the job again later.")
     while True:
         try:
-            return parse_reply(JobReply, service.get(f"{JOBS}/{path_of(job_id)}"))
-        except (httpx.RequestError, ServiceError) as failure:
-            if isinstance(failure, httpx.ConnectError | httpx.ConnectTimeout):
+            return service.get(f"{JOBS}/{path_of(job_id)}")
+        except ServiceError as failure:
+            if isinstance(failure, NoAnswer) and failure.never_sent:
                 raise
             note(f"the service is unavailable ({patience.reason(failure)}); trying again")
         patience.wait()
 
 
-def _follow(stream: FollowedJob, view: JobView) -> int:
-    code = 0
-    for item in stream.items():
-        match item:
-            case JobUpdate():
-                view.show(item)
-                code = item.read.exit_code
-            case StreamSilent():
-                view.idle(item.reason)
-            case _:
-                assert_never(item)
-    return code
-
-
-def _view(out: Output, service: Service, job: JobReply) -> JobView:
+def _view(out: Output, service: Service, job: Reply) -> JobView:
     if out.as_json:
         return _JsonView(out)
     return LiveView(service, job, console()) if sys.stdout.isatty() else _PlainView()
 
 
-class _Lines:
-    """A view that prints lines and keeps nothing on the screen."""
-
-    def idle(self, reason: str | None) -> None:
-        if reason is not None:
-            note(f"the stream is unavailable ({printable(reason)}); trying again")
-
-    def close(self) -> None:
-        """Does nothing: nothing is open."""
-
-
-class _JsonView(_Lines):
+class _JsonView(JobView):
     def __init__(self, out: Output) -> None:
         self._out = out
 
-    def show(self, item: JobUpdate) -> None:
-        self._out.result(item.reply, lambda: None, has_more=not item.is_last)
+    @override
+    def show(self, item: Event | State) -> None:
+        is_last = isinstance(item, State) and item.is_last
+        self._out.result(item.reply.data, lambda: None, has_more=not is_last)
 
 
-class _PlainView(_Lines):
+class _PlainView(JobView):
     def __init__(self) -> None:
-        self._out = console()
         self._status: str | None = None
 
-    def show(self, item: JobUpdate) -> None:
-        match item.read:
-            case EventReply() as event:
-                self._print(f"{moment(event.created_at)}  {event.level:5}  {event.message}")
-            case StateReply() as state:
-                if state.status != self._status:
-                    self._status = state.status
-                    self._print(f"status: {state.status}, step {state.progress}")
-                if state.is_last:
-                    self._print(state.ending)
+    @override
+    def show(self, item: Event | State) -> None:
+        match item:
+            case Event():
+                self._print(f"{item.at}  {item.level:5}  {item.message}")
+            case State():
+                if item.status != self._status:
+                    self._status = item.status
+                    self._print(f"status: {item.status}, step {item.progress}")
+                if item.is_last:
+                    self._print(item.ending)
             case _:
-                assert_never(item.read)
+                assert_never(item)
 
     def _print(self, line: str) -> None:
         print(printable(line), flush=True)

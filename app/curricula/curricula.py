@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import ConfigDict, Field, StringConstraints
 
-from app.jobs.losses import one_of
+from app.jobs.losses import OneOf
 from app.jobs.supervised import MethodType
 from app.kit.fields import DescribedModel, Json
 from app.kit.ids import Split
@@ -203,15 +203,7 @@ class HubSource(TableSource):
 
 
 AnySource = FileSource | RowsSource | CurriculumSource | RolloutsSource | BuildSource | HubSource
-SOURCE_MODELS: Final = (
-    FileSource,
-    RowsSource,
-    CurriculumSource,
-    RolloutsSource,
-    BuildSource,
-    HubSource,
-)
-Source = Annotated[AnySource, Field(discriminator="type"), one_of(*SOURCE_MODELS, noun="source")]
+Source = Annotated[AnySource, Field(discriminator="type"), OneOf("source")]
 
 
 class SplitOptions(_ClosedModel):

@@ -20,8 +20,7 @@ from app.curricula.scenarios import (
 )
 from app.files.datasets import row_faults
 from app.files.rows import MIN_EXAMPLES, tools_faults
-from app.graders.judge import sampling_of
-from app.graders.judge_calls import JudgeFault, JudgeQuestion, JudgeReply, Judges
+from app.graders.judge import JudgeFault, JudgeQuestion, JudgeReply, Judges, sampling_of
 from app.kit.errors import InvalidRequest, refused_value
 from app.kit.fields import parameter
 from app.kit.ids import new_id

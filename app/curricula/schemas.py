@@ -32,10 +32,10 @@ from app.jobs.reinforcement import MAX_TOOLS
 from app.jobs.schemas import Text
 from app.jobs.supervised import MethodType
 from app.kit.errors import refused_value
+from app.kit.faults import UnreadKey
 from app.kit.fields import DescribedModel, Json
 from app.kit.schemas import ClosedBody, Metadata, WireModel
 from app.kit.texts import TOOL_NAME
-from app.kit.unknown_keys import UnreadKey
 from app.tools.registry import RegisteredVersion
 from app.tools.schemas import RegisteredObject, own_keys
 

@@ -33,7 +33,7 @@ from app.jobs.supervised import MethodType
 from app.kit.errors import InvalidRequest, NotFound, missing_parameter
 from app.kit.fields import Json
 from app.kit.issues import PreflightIssue
-from app.kit.object_stores import Objects
+from app.kit.objects import Objects
 from app.tools.registry import LabelChanges, Noun, RegisteredVersion
 from app.tools.registry_service import RegistryPorts, RegistryService
 

@@ -25,19 +25,18 @@ from app.evals.data_sources import (
     sampling_fault,
 )
 from app.graders.definitions import read_grader
-from app.graders.effects import WHOLE, parts_read
-from app.graders.samples import CHAT_CALL_KEYS, CHAT_FUNCTION_KEYS, CHOICE_KEYS, MESSAGE_KEYS
 from app.graders.template_faults import (
-    ENTRY_KEYS,
     SAMPLE_KEYS,
+    WHOLE,
+    parts_read,
     placeholders,
-    shape_fault,
     template_fault,
 )
+from app.graders.template_faults import path_fault as sample_path_fault
 from app.graders.templates import Placeholder
 from app.kit.errors import InvalidRequest, refused_value
+from app.kit.faults import NOT_AVAILABLE, refused_wholly
 from app.kit.fields import Json, Path, parameter
-from app.kit.unknown_keys import NOT_AVAILABLE, refused_wholly
 from app.kit.walk import FieldKind, WalkedField, walk_fields
 
 GIVEN_KEYS: Final = tuple(key for key in (*SAMPLE_KEYS, "model") if key != "environment")
@@ -144,16 +143,6 @@ def _answer_fault(sample: dict[str, Any]) -> str | None:
     return None
 
 
-_SIMILARITY_PATHS: Final = 0.8
-_CHOICE: Final = (*CHOICE_KEYS, "logprobs", "stop_reason", "token_ids")
-_MESSAGE: Final = (
-    *MESSAGE_KEYS,
-    *("refusal", "reasoning", "reasoning_content", "annotations", "audio", "function_call"),
-)
-"""Keys that servers of chat completions write, beside those of rollouts."""
-_CALL: Final = ((*CHAT_CALL_KEYS, *CHAT_FUNCTION_KEYS), CHAT_FUNCTION_KEYS)
-
-
 def path_fault(
     field: WalkedField, root: str, *, item_schema: dict[str, Any]
 ) -> InvalidRequest | None:
@@ -171,11 +160,7 @@ def _fault(placeholder: Placeholder, item_schema: dict[str, Any]) -> str | None:
     if key is None:
         return None
     if placeholder.namespace == "sample":
-        near = None if key in GIVEN_KEYS else near_key(key[:80])
-        if near is not None:
-            return f"names no part of a sample: did you mean 'sample.{near}'?"
-        rest = placeholder.steps[1:]
-        return shape_fault(key, rest) or _misspelt_below(key, rest)
+        return sample_path_fault(placeholder, own_keys=True)
     properties = item_schema.get("properties") or {}
     if item_schema.get("additionalProperties") is not False or key in properties:
         return None
@@ -183,29 +168,6 @@ def _fault(placeholder: Placeholder, item_schema: dict[str, Any]) -> str | None:
         return None
     shown = ", ".join(f"'{name[:64]}'" for name in list(properties)[:20])
     return f"is in no item: 'item_schema' has {shown or 'no properties'} and nothing else"
-
-
-def _misspelt_below(key: str, rest: Sequence[str | int]) -> str | None:
-    """Returns the fault of the first key in an entry of a list that is similar to a known one."""
-    for step, known in _named(key, rest):
-        if isinstance(step, int) or step in known:
-            continue
-        near = get_close_matches(step[:80], known, n=1, cutoff=_SIMILARITY_PATHS)
-        if near:
-            return f"names no part of an entry of 'sample.{key}': did you mean '{near[0]}'?"
-    return None
-
-
-def _named(key: str, rest: Sequence[str | int]) -> Iterator[tuple[str | int, tuple[str, ...]]]:
-    """Yields the steps below an entry of a list, each with the known keys at its place."""
-    if key == "choices":
-        yield from zip(rest[1:3], (_CHOICE, _MESSAGE), strict=False)
-        if rest[1:3] == ("message", "tool_calls"):
-            yield from zip(rest[4:], _CALL, strict=False)
-    elif key == "output_tools":
-        yield from zip(rest[1:], _CALL, strict=False)
-    elif key in ENTRY_KEYS:
-        yield from zip(rest[1:2], (ENTRY_KEYS[key],), strict=False)
 
 
 ROOT: Final = "data_source"

@@ -9,8 +9,8 @@ from uuid import NAMESPACE_URL, uuid5
 
 from app.graders.definitions import AnyGrader, passing_score
 from app.kit.errors import NotFound
+from app.kit.faults import UnreadKey
 from app.kit.issues import NoEffect
-from app.kit.unknown_keys import UnreadKey
 from app.rollouts.baselines import Baseline, BaselineRow
 
 EVAL_TASK: Final = "agent_rft.run_eval"

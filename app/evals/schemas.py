@@ -15,7 +15,7 @@ from app.evals.evals import (
     OutputItem,
 )
 from app.graders.definitions import Grader
-from app.graders.program_definitions import DefinitionWork
+from app.graders.templates import DefinitionWork
 from app.kit.errors import InvalidRequest, missing_parameter
 from app.kit.faults import refusal
 from app.kit.fields import DescribedModel, Json

@@ -30,15 +30,15 @@ from app.evals.evals import (
 )
 from app.evals.validation_service import ValidationRunService
 from app.graders.definitions import GRADER_MODELS
-from app.graders.effects import constant_scores
+from app.graders.template_faults import constant_scores
 from app.kit.errors import InvalidRequest, NotFound, WrongState, refused_value
+from app.kit.faults import refused_wholly
 from app.kit.fields import parameter
 from app.kit.ids import new_id
 from app.kit.issues import NoEffect
 from app.kit.job_queue import JobQueue
 from app.kit.json_schemas import schema_fault
 from app.kit.redaction import SecretValues, redact_in_place
-from app.kit.unknown_keys import refused_wholly
 from app.kit.walk import walk_fields
 from app.models.models import student_named
 from app.models.service import JudgeModels, ModelService
@@ -172,7 +172,11 @@ def _unused(new: NewEval) -> tuple[NoEffect, ...]:
     return tuple(
         warning
         for number, criterion in enumerate(new.criteria)
-        for warning in constant_scores(criterion, f"testing_criteria[{number}]")
+        for warning in constant_scores(
+            criterion,
+            f"testing_criteria[{number}]",
+            "an item's score is the same for every model unless the items hold the answers",
+        )
     )
 
 

@@ -23,7 +23,7 @@ from app.files.row_files import rows_at
 from app.jobs.jobs import Job
 from app.kit.errors import NotFound
 from app.kit.faults import unknown_cursor
-from app.kit.object_stores import Objects
+from app.kit.objects import Objects
 from app.models.models import BaseModelSpec, base_of
 from app.rollouts.baselines import Baseline
 from app.rollouts.rollouts import RolloutRow

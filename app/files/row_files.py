@@ -28,7 +28,8 @@ from app.files.rows import is_blank
 from app.files.service import Check, FileService
 from app.kit.errors import InvalidRequest, RequestError, Unavailable
 from app.kit.fields import Json
-from app.kit.object_stores import Objects, local_copy, work_directory
+from app.kit.local_objects import local_copy, work_directory
+from app.kit.objects import Objects
 from app.kit.slots import SharedSlots
 
 Result = TypeVar("Result")

@@ -26,7 +26,7 @@ from app.files.files import IN_PARTS, MAX_FILE_BYTES, PURPOSES, FileRow, NewFile
 from app.files.rows import MAX_TRAIN_EXAMPLES, is_blank
 from app.kit.errors import InvalidRequest, NotFound, TooLarge, WrongState
 from app.kit.ids import new_id
-from app.kit.object_stores import DOWNLOAD_CHUNK_BYTES, Objects, StoredObject
+from app.kit.objects import DOWNLOAD_CHUNK_BYTES, Objects, StoredObject
 
 HEAD_BYTES: Final = 256 * 1024
 _BOM: Final = b"\xef\xbb\xbf"

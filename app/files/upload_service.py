@@ -27,7 +27,7 @@ from app.files.files import (
 from app.files.service import JsonlCheck, check_purpose, checked_blocks, file_row, object_key
 from app.kit.errors import InvalidRequest, TooLarge, Unavailable, WrongState
 from app.kit.ids import new_id
-from app.kit.object_stores import Objects, StoredObject
+from app.kit.objects import Objects, StoredObject
 
 
 class UploadService:

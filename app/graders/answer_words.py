@@ -32,8 +32,6 @@ Cohere, Gemma and of harmony's channels, with their tokens and without. Compile 
 `re.IGNORECASE`.
 """
 THINKING_MARK: Final = re.compile("".join(THINKING_LINES), re.IGNORECASE)
-THINKING_END: Final = re.compile("".join(_END_LINES), re.IGNORECASE)
-"""A mark that ends reasoning, also one in quotes."""
 
 
 def after_thinking(text: str) -> str:

@@ -19,7 +19,7 @@ from app.graders.endpoint_definitions import (
     EnvironmentGrader,
     ToolCallGrader,
 )
-from app.graders.judge_calls import Judges
+from app.graders.judge import Judges
 from app.graders.kinds.ai_judge import AiJudgeScorer, GroupAiJudge
 from app.graders.kinds.code_execution import CodeExecutionScorer
 from app.graders.kinds.contains import ContainsScorer
@@ -29,13 +29,13 @@ from app.graders.kinds.exact_match import ExactMatchScorer
 from app.graders.kinds.format import FormatScorer
 from app.graders.kinds.group_multi import GroupMulti
 from app.graders.kinds.json_valid import JsonValidScorer
-from app.graders.kinds.label_model import LabelModelScorer
+from app.graders.kinds.label_model import label_model_scorer
 from app.graders.kinds.length_bounds import LengthBoundsScorer
-from app.graders.kinds.llm_judge import LlmJudgeScorer
+from app.graders.kinds.llm_judge import llm_judge_scorer
 from app.graders.kinds.multi import MultiScorer
 from app.graders.kinds.python import PythonScorer
 from app.graders.kinds.regex import RegexScorer
-from app.graders.kinds.score_model import ScoreModelScorer
+from app.graders.kinds.score_model import score_model_scorer
 from app.graders.kinds.string_check import StringCheckScorer
 from app.graders.kinds.text_similarity import TextSimilarityScorer
 from app.graders.kinds.tool_call import ToolCallScorer
@@ -131,11 +131,11 @@ def _of_rollout(spec: RolloutGrader, ports: GradingPorts, *, source: str) -> Sco
 def _judging(spec: JudgingGrader, judges: Judges, *, source: str) -> Scorer:
     match spec:
         case ScoreModelGrader():
-            return ScoreModelScorer(spec, judges, source=source)
+            return score_model_scorer(spec, judges, source=source)
         case LabelModelGrader():
-            return LabelModelScorer(spec, judges, source=source)
+            return label_model_scorer(spec, judges, source=source)
         case LlmJudgeGrader():
-            return LlmJudgeScorer(spec, judges, source=source)
+            return llm_judge_scorer(spec, judges, source=source)
         case _:
             assert_never(spec)
 

@@ -1,6 +1,6 @@
 """Graders that score one rollout by themselves: the union of their types, and its parser."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Annotated, Any, Final, Literal, get_args
 
@@ -24,7 +24,7 @@ from app.graders.endpoint_definitions import (
     EnvironmentGrader,
     ToolCallGrader,
 )
-from app.graders.formula import FormulaError, Range, formula_range, parse_formula
+from app.graders.formula import FormulaError, parse_formula
 from app.graders.grader_model import GraderModel, fault_at
 from app.graders.model_definitions import (
     AiJudgeGrader,
@@ -32,7 +32,8 @@ from app.graders.model_definitions import (
     LlmJudgeGrader,
     ScoreModelGrader,
 )
-from app.graders.program_definitions import DefinitionWork, PythonGrader
+from app.graders.program_definitions import PythonGrader
+from app.graders.templates import DefinitionWork
 from app.graders.text_definitions import (
     ContainsGrader,
     ExactMatchGrader,
@@ -43,9 +44,8 @@ from app.graders.text_definitions import (
     StringCheckGrader,
     TextSimilarityGrader,
 )
-from app.kit.errors import InvalidRequest, refused_value
 from app.kit.faults import GRADER_NOT_AVAILABLE
-from app.kit.fields import JudgeName, Path, parameter
+from app.kit.fields import JudgeName, Path
 from app.kit.texts import FORMULA_NAME
 from app.kit.walk import value_of
 
@@ -190,14 +190,6 @@ class MultiGrader(GraderModel):
 
     @property
     @override
-    def score_range(self) -> Range:
-        ranges = {name: part.score_range for name, part in self.parts.items()}
-        low, high = formula_range(self.calculate_output, ranges)
-        instead = self.invalid_grade
-        return (low, high) if instead is None else (min(low, instead), max(high, instead))
-
-    @property
-    @override
     def parts(self) -> Mapping[str, SingleGrader]:
         """The graders that the formula names; only these are run."""
         unused = self.unused_parts
@@ -208,13 +200,6 @@ class MultiGrader(GraderModel):
     def unused_parts(self) -> tuple[str, ...]:
         used = parse_formula(self.calculate_output).names
         return tuple(name for name in self.graders if name not in used)
-
-    @override
-    def combined(self, scores: Mapping[str, float]) -> float | None:
-        try:
-            return parse_formula(self.calculate_output).evaluate(scores)
-        except FormulaError:
-            return self.invalid_grade
 
     @property
     @override
@@ -234,44 +219,27 @@ class MultiGrader(GraderModel):
         return self
 
     @model_validator(mode="after")
-    def _names_are_known(self) -> "MultiGrader":
+    def _the_formula_has_a_value(self) -> "MultiGrader":
         unknown = sorted(parse_formula(self.calculate_output).names - self.graders.keys())
         if unknown:
             known = f"'{unknown[0]}' is not one of the graders: {', '.join(self.graders)}"
             raise fault_at("calculate_output", known)
+        never = parse_formula(self.calculate_output).fault()
+        if never is not None:
+            raise fault_at("calculate_output", f"the formula never has a value ({never})")
         return self
+
+    @field_validator("invalid_grade")
+    @classmethod
+    def _is_a_usable_score(cls, score: float | None) -> float | None:
+        if score is not None and not abs(score) <= LARGEST_SCORE:
+            limit = f"a score must be between -{LARGEST_SCORE:g} and {LARGEST_SCORE:g}"
+            raise PydanticCustomError("grader_error", "{fault}", {"fault": limit})
+        return score
 
 
 LARGEST_SCORE: Final = 1e9
 """Absolute limit of a score: the fp32 gradient of a larger one is not finite."""
-
-
-def formula_faults(definitions: Sequence[tuple[str, BaseModel]]) -> Iterator[InvalidRequest]:
-    """Yields the faults of each `multi` grader at or below the definitions, which are given by
-    their parameters.
-    """
-    for root, definition in definitions:
-        for path, grader in _multi_graders(definition):
-            never = parse_formula(grader.calculate_output).never
-            if never is not None:
-                why = f"the formula never has a value ({never})"
-                yield refused_value(parameter(root, (*path, "calculate_output")), why)
-            instead = grader.invalid_grade
-            if instead is not None and not abs(instead) <= LARGEST_SCORE:
-                why = f"a score must be between -{LARGEST_SCORE:g} and {LARGEST_SCORE:g}"
-                yield refused_value(parameter(root, (*path, "invalid_grade")), why)
-
-
-def _multi_graders(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[Any, MultiGrader]]:
-    """Yields the `multi` graders of a definition; none is below a list, a map or another one."""
-    match value:
-        case MultiGrader():
-            yield path, value
-        case BaseModel():
-            for name, below in value.__dict__.items():
-                yield from _multi_graders(below, (*path, name))
-        case _:
-            return
 
 
 AnyGrader = SingleGrader | MultiGrader

@@ -1,13 +1,14 @@
 """The arithmetic of a multi grader's `calculate_output`: read once, computed per sample.
 
 Source: the hosted graders guide; `^` binds to the right and tighter than unary minus, as in
-mathematics and Python.
+mathematics and as Python's `**`, whose parser reads the formula.
 """
 
 import ast
 import math
+import random
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -15,12 +16,12 @@ from typing import Final
 from app.kit.texts import FORMULA_NAME, expression_of
 
 MAX_LENGTH: Final = 2_000
-MAX_DEPTH: Final = 50
-_TOKEN: Final = re.compile(
-    rf"\s*(?:(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
-    rf"|(?P<name>{FORMULA_NAME}(?![A-Za-z0-9_]))|(?P<sign>[-+*/^(),]))",
-    re.ASCII,
+_NUMBER: Final = r"(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?"
+_TOKENS: Final = re.compile(
+    rf"(?:\s|(?:{_NUMBER}(?!\.)|{FORMULA_NAME})(?![A-Za-z0-9_])|[-+^(),]|([*/])(?!\1))*+", re.ASCII
 )
+_NAMES: Final = re.compile(r"(?<![A-Za-z0-9_.])(?=[A-Za-z_])", re.ASCII)
+"""The beginning of each name. Python reads them behind a `_`, as a grader may be called `pass`."""
 _UNARY: Final[dict[str, Callable[[float], float]]] = {
     "abs": abs,
     "floor": lambda value: float(math.floor(value)),
@@ -29,19 +30,18 @@ _UNARY: Final[dict[str, Callable[[float], float]]] = {
     "sqrt": math.sqrt,
     "log": math.log,
 }
-_VARIADIC: Final[dict[str, Callable[[list[float]], float]]] = {"min": min, "max": max}
-FUNCTIONS: Final = (*_VARIADIC, *_UNARY)
-Operation = Callable[[float, float], float]
-_BINARY: Final[dict[str, Operation]] = {
-    "+": lambda left, right: left + right,
-    "-": lambda left, right: left - right,
-    "*": lambda left, right: left * right,
-    "/": lambda left, right: left / right,
-    "^": math.pow,
+_VARIADIC: Final[dict[str, Callable[..., float]]] = {"min": min, "max": max}
+_BINARY: Final[dict[type[ast.operator], Callable[[float, float], float]]] = {
+    ast.Add: lambda left, right: left + right,
+    ast.Sub: lambda left, right: left - right,
+    ast.Mult: lambda left, right: left * right,
+    ast.Div: lambda left, right: left / right,
+    ast.Pow: math.pow,
 }
+_TRIES: Final = 32
+_SCALES: Final = (1.0, 1.0, 10.0, 1e3)
 
 Values = Mapping[str, float]
-Node = Callable[[Values], float]
 
 
 class FormulaError(ValueError):
@@ -50,307 +50,107 @@ class FormulaError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    text: str
     names: frozenset[str]
-    _root: Node
-    never: str | None = None
-    """The reason for which the formula has no value, whatever its names stand for."""
+    _nodes: tuple[ast.expr, ...]
+    """Each after its operands: a long sum needs no deep recursion."""
 
     def evaluate(self, values: Values) -> float:
         """Returns a finite number. Raises `FormulaError`, also for a name without a value."""
+        stack: list[float] = []
         try:
-            result = self._root(values)
+            for node in self._nodes:
+                _compute(node, stack, values)
         except KeyError as missing:
             raise FormulaError(f"{missing.args[0]!r} has no value") from None
         except ZeroDivisionError:
             raise FormulaError("division by zero") from None
         except (ValueError, OverflowError) as error:
             raise FormulaError(f"the formula has no finite value ({error})") from None
-        if not math.isfinite(result):
+        if not math.isfinite(stack[0]):
             raise FormulaError("the formula has no finite value")
-        return result
+        return stack[0]
+
+    def fault(self) -> str | None:
+        """Tries scores of several sizes; returns why none of them gives a value."""
+        chance, why = random.Random(0), ""
+        for number in range(_TRIES):
+            scale = _SCALES[number % len(_SCALES)] * (-1.0 if number >= _TRIES // 2 else 1.0)
+            try:
+                self.evaluate({name: scale * chance.random() for name in self.names})
+            except FormulaError as error:
+                why = str(error)
+            else:
+                return None
+        return why
 
 
 @lru_cache(maxsize=256)
 def parse_formula(text: str) -> Formula:
-    """Parses a formula. Raises `FormulaError` with the position of the fault."""
+    """Parses a formula. Raises `FormulaError`."""
     if len(text) > MAX_LENGTH:
         raise FormulaError(f"the formula is longer than {MAX_LENGTH} characters")
-    parser = _Parser(text)
-    root = parser.whole()
-    return Formula(text, frozenset(parser.names), root, parser.never)
-
-
-@dataclass(frozen=True, slots=True)
-class _Token:
-    kind: str
-    text: str
-    at: int
-
-
-def _tokens(text: str) -> Iterator[_Token]:
-    position, end = 0, len(text.rstrip())
-    while position < end:
-        match = _TOKEN.match(text, position)
-        if match is None:
-            at = position + len(text[position:]) - len(text[position:].lstrip())
-            raise FormulaError(f"{text[at : at + 10]!r} at character {at + 1} is not understood")
-        kind = str(match.lastgroup)
-        yield _Token(kind, match[kind], match.start(kind))
-        position = match.end()
-    yield _Token("end", "", end)
-
-
-class _Parser:
-    """Recursive descent; every nesting is counted."""
-
-    def __init__(self, text: str) -> None:
-        self._tokens = list(_tokens(text))
-        self._position = 0
-        self._depth = 0
-        self._named = 0
-        """Names that were read so far, repeated ones too: a part that adds none is constant."""
-        self.names: set[str] = set()
-        self.never: str | None = None
-
-    def whole(self) -> Node:
-        node = self._sum()
-        if self._next.kind != "end":
-            raise self._unexpected()
-        if not self.names and self.never is None and not math.isfinite(node({})):
-            self.never = "the formula has no finite value"
-        return node
-
-    def _note(self, node: Node, named: int, *, divides: bool = False) -> Node:
-        """Notes the fault of a part that is constant since `named`, and computed in any case."""
-        if self._named == named and self.never is None:
-            try:
-                if node({}) == 0 and divides:
-                    self.never = "division by zero"
-            except ZeroDivisionError:
-                self.never = "division by zero"
-            except (ValueError, OverflowError) as error:
-                self.never = str(error)
-        return node
-
-    @property
-    def _next(self) -> _Token:
-        return self._tokens[self._position]
-
-    def _take(self, *signs: str) -> str | None:
-        """Returns the next token's text if it is one of these signs."""
-        if self._next.kind == "sign" and self._next.text in signs:
-            self._position += 1
-            return self._tokens[self._position - 1].text
-        return None
-
-    def _expect(self, sign: str) -> None:
-        if self._take(sign) is None:
-            raise self._unexpected()
-
-    def _unexpected(self) -> FormulaError:
-        token = self._next
-        if token.kind == "end":
-            return FormulaError("the formula ends too early")
-        return FormulaError(f"{token.text!r} at character {token.at + 1} is not expected there")
-
-    def _sum(self) -> Node:
-        first, rest = self._product(), []
-        while sign := self._take("+", "-"):
-            rest.append((_BINARY[sign], self._product()))
-        return _chain(first, rest)
-
-    def _product(self) -> Node:
-        first, rest = self._signed(), []
-        while sign := self._take("*", "/"):
-            named = self._named
-            divisor = self._note(self._signed(), named, divides=sign == "/")
-            rest.append((_BINARY[sign], divisor))
-        return _chain(first, rest)
-
-    def _signed(self) -> Node:
-        self._depth += 1
-        if self._depth > MAX_DEPTH:
-            raise FormulaError(f"the formula is nested deeper than {MAX_DEPTH} levels")
-        sign = self._take("-", "+")
-        node = self._power() if sign is None else self._signed()
-        self._depth -= 1
-        return _negative(node) if sign == "-" else node
-
-    def _power(self) -> Node:
-        named = self._named
-        base = self._atom()
-        if self._take("^") is None:
-            return base
-        return self._note(_chain(base, [(_BINARY["^"], self._signed())]), named)
-
-    def _atom(self) -> Node:
-        token = self._next
-        if token.kind in {"number", "name"}:
-            self._position += 1
-            if token.kind == "number":
-                return _number(_finite_literal(token))
-            return self._call(token) if self._take("(") else self._name(token)
-        self._expect("(")
-        node = self._sum()
-        self._expect(")")
-        return node
-
-    def _name(self, token: _Token) -> Node:
-        self.names.add(token.text)
-        self._named += 1
-        return lambda values: float(values[token.text])
-
-    def _call(self, token: _Token) -> Node:
-        named = self._named
-        arguments = [self._sum()]
-        while self._take(","):
-            arguments.append(self._sum())
-        self._expect(")")
-        if token.text in _VARIADIC:
-            return self._note(_variadic(_VARIADIC[token.text], arguments), named)
-        if token.text not in _UNARY:
-            known = ", ".join(FUNCTIONS)
-            raise FormulaError(f"there is no function {token.text!r}; there are {known}")
-        if len(arguments) != 1:
-            raise FormulaError(f"{token.text} takes one argument")
-        return self._note(_unary(_UNARY[token.text], arguments[0]), named)
-
-
-def _finite_literal(token: _Token) -> float:
-    value = float(token.text)
-    if math.isinf(value):
-        raise FormulaError(f"{token.text!r} at character {token.at + 1} is too large")
-    return value
-
-
-def _number(value: float) -> Node:
-    return lambda _: value
-
-
-def _negative(node: Node) -> Node:
-    return lambda values: -node(values)
-
-
-def _unary(function: Callable[[float], float], node: Node) -> Node:
-    return lambda values: function(node(values))
-
-
-def _variadic(function: Callable[[list[float]], float], nodes: list[Node]) -> Node:
-    def compute(values: Values) -> float:
-        numbers = [node(values) for node in nodes]
-        # The smallest or the largest of them may be finite where another has no value.
-        if not all(map(math.isfinite, numbers)):
-            raise FormulaError("the formula has no finite value")
-        return function(numbers)
-
-    return compute
-
-
-def _chain(first: Node, rest: list[tuple[Operation, Node]]) -> Node:
-    """Parses from left to right in a loop, so that a long sum needs no deep recursion."""
-    if not rest:
-        return first
-
-    def compute(values: Values) -> float:
-        result = first(values)
-        for operation, node in rest:
-            result = operation(result, node(values))
-        return result
-
-    return compute
-
-
-Range = tuple[float, float]
-ANY: Final[Range] = (-math.inf, math.inf)
-
-
-@dataclass(frozen=True, slots=True)
-class _Rising:
-    """A function that never falls, from the lowest number that it takes."""
-
-    function: Callable[[float], float]
-    lowest: float = -math.inf
-    at_lowest: float = -math.inf
-
-
-_RISING: Final = {
-    "floor": _Rising(math.floor),
-    "ceil": _Rising(math.ceil),
-    "exp": _Rising(math.exp, at_lowest=0.0),
-    "sqrt": _Rising(math.sqrt, 0.0, 0.0),
-    "log": _Rising(math.log, 0.0),
-}
-
-
-def formula_range(text: str, ranges: Mapping[str, Range]) -> Range:
-    """Returns the lowest and the highest value that the formula can have."""
+    read = _TOKENS.match(text)
+    end = 0 if read is None else read.end()
+    if end < len(text):
+        raise FormulaError(f"{text[end : end + 10]!r} at character {end + 1} is not understood")
     try:
-        return _of(expression_of(text.strip().replace("^", "**")).body, ranges)
-    except (SyntaxError, ValueError, ArithmeticError, RecursionError, MemoryError):
-        return ANY
+        python = _NAMES.sub("_", " ".join(text.split())).replace("^", "**")
+        root = expression_of(python).body
+    except SyntaxError as error:
+        raise FormulaError(f"the formula cannot be read: {error.msg}") from None
+    except (ValueError, RecursionError, MemoryError):
+        raise FormulaError("the formula is nested too deeply") from None
+    nodes, waiting = list[ast.expr](), [root]
+    while waiting:
+        nodes.append(waiting.pop())
+        waiting += _operands(nodes[-1])
+    names = frozenset(node.id[1:] for node in nodes if isinstance(node, ast.Name))
+    return Formula(names, tuple(reversed(nodes)))
 
 
-def _of(node: ast.expr, ranges: Mapping[str, Range]) -> Range:
+def _operands(node: ast.expr) -> list[ast.expr]:
+    """Raises `FormulaError` for anything but arithmetic."""
     match node:
-        case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
-            return float(value), float(value)
+        case ast.Constant(value=int() | float() as value):
+            if value > 1e308:  # noqa: PLR2004 - an integer of any size, and infinity
+                raise FormulaError("a number in the formula is too large")
+            return []
+        case ast.Name():
+            return []
+        case ast.UnaryOp(op=ast.UAdd() | ast.USub(), operand=operand):
+            return [operand]
+        case ast.BinOp(left=left, right=right):  # the tokens have no other operator
+            return [left, right]
+        case ast.Call(func=ast.Name(id=prefixed), args=arguments):
+            name = prefixed[1:]
+            if name not in _UNARY and name not in _VARIADIC:
+                known = ", ".join((*_VARIADIC, *_UNARY))
+                raise FormulaError(f"there is no function {name!r}; there are {known}")
+            if not arguments or (name in _UNARY and len(arguments) > 1):
+                raise FormulaError(f"{name} takes {'one argument' if name in _UNARY else 'some'}")
+            return arguments
+        case _:
+            raise FormulaError("a formula has numbers, names, + - * / ^ and functions alone")
+
+
+def _compute(node: ast.expr, stack: list[float], values: Values) -> None:
+    """Replaces the operands at the end of the stack by the value of the node."""
+    match node:
         case ast.Name(id=name):
-            return ranges.get(name, ANY)
-        case ast.UnaryOp(op=sign, operand=below):
-            low, high = _of(below, ranges)
-            return (-high, -low) if isinstance(sign, ast.USub) else (low, high)
-        case ast.BinOp(left=left, op=operation, right=right):
-            return _combined(operation, _of(left, ranges), _of(right, ranges))
-        case ast.Call(func=ast.Name(id=name), args=arguments):
-            return _called(name, [_of(each, ranges) for each in arguments])
+            stack.append(float(values[name[1:]]))
+        case ast.UnaryOp(op=sign):
+            stack.append(-stack.pop() if isinstance(sign, ast.USub) else stack.pop())
+        case ast.BinOp(op=operation):
+            right = stack.pop()
+            stack.append(_BINARY[type(operation)](stack.pop(), right))
+        case ast.Call(func=ast.Name(id=prefixed), args=arguments):
+            name = prefixed[1:]
+            given = [stack.pop() for _ in arguments]
+            # The smallest or the largest of them may be finite where another has no value.
+            if not all(map(math.isfinite, given)):
+                raise ValueError("of an argument")
+            stack.append(_UNARY[name](given[0]) if name in _UNARY else _VARIADIC[name](given))
+        case ast.Constant(value=int() | float() as value):
+            stack.append(float(value))
         case _:
-            return ANY
-
-
-def _combined(operation: ast.operator, left: Range, right: Range) -> Range:
-    match operation:
-        case ast.Add():
-            return _spanned(left[0] + right[0], left[1] + right[1])
-        case ast.Sub():
-            return _spanned(left[0] - right[1], left[1] - right[0])
-        case ast.Mult():
-            return _spanned(*(one * other for one in left for other in right))
-        case ast.Div() if right[0] > 0 or right[1] < 0:
-            return _spanned(*(one / other for one in left for other in right))
-        case ast.Pow():
-            return _power(left, right)
-        case _:
-            return ANY
-
-
-def _power(base: Range, exponent: Range) -> Range:
-    """Returns the range of a power whose extremes are at the ends of both ranges."""
-    if base[0] > 0 or (base[0] == 0 and exponent[0] >= 0):
-        return _spanned(*(math.pow(one, other) for one in base for other in exponent))
-    whole = exponent[0] == exponent[1] and exponent[0] >= 0 and exponent[0].is_integer()
-    if not whole:
-        return ANY
-    ends = [math.pow(one, exponent[0]) for one in base]
-    turns = exponent[0] % 2 == 0 and base[0] < 0 < base[1]
-    return _spanned(*ends, *([0.0] if turns else []))
-
-
-def _called(name: str, given: list[Range]) -> Range:
-    if name in ("min", "max"):
-        chosen = min if name == "min" else max
-        return chosen(low for low, _ in given), chosen(high for _, high in given)
-    low, high = given[0]
-    if name == "abs":
-        ends = sorted((abs(low), abs(high)))
-        return (0.0 if low <= 0 <= high else ends[0]), ends[1]
-    known = _RISING.get(name)
-    if known is None or high < known.lowest or not math.isfinite(high):
-        return ANY
-    beginning = known.function(low) if low > known.lowest else known.at_lowest
-    return float(beginning), float(known.function(high))
-
-
-def _spanned(*values: float) -> Range:
-    """Returns the range of some values; `ANY` if one of them is undefined, such as 0 · ∞."""
-    return ANY if any(map(math.isnan, values)) else (min(values), max(values))
+            raise AssertionError(node)

@@ -3,16 +3,15 @@
 An unknown key may hold one value, which is dropped with a warning.
 """
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Annotated, Any, ClassVar, Final
+from typing import Annotated, Any, ClassVar, Final, Self
 
 from pydantic import ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 from typing_extensions import override
 
-from app.kit.fields import DescribedModel, OpenKeys, Path
+from app.kit.fields import DescribedModel, OpenKeys
 
 Number = Annotated[float, Field(strict=True)]
 """A number; texts and booleans are refused."""
@@ -25,7 +24,7 @@ MAX_PARTS: Final = 256
 
 
 def fault_at(
-    field: str, message: str, *, kind: str = "grader_error", sent: Any = None
+    field: str | int, message: str, *, kind: str = "grader_error", sent: Any = None
 ) -> ValidationError:
     """Returns an error at a field of the grader, from a validator of the whole."""
     fault = PydanticCustomError(kind, "{fault}", {"fault": message})
@@ -78,26 +77,28 @@ class GraderModel(OpenKeys, DescribedModel):
         """The lowest score, `None` if the definition does not limit it."""
         return None
 
-    @property
-    def score_range(self) -> tuple[float, float]:
-        """Bounds of the scores, infinite where the definition has none; they may be too wide."""
+    def out_of_reach(self, score: float) -> str | None:
+        """Returns why a limit of scores is useless: every score reaches it, or none."""
         low, high = self.lowest, self.highest
-        return (-math.inf if low is None else low, math.inf if high is None else high)
+        if (low is None or low < score) and (high is None or score <= high):
+            return None
+        shown = " to ".join("no limit" if end is None else f"{end:g}" for end in (low, high))
+        return (
+            f"the scores of the grader are from {shown}: send a number above the lowest and not "
+            "above the highest, so that some rollouts can pass and some not"
+        )
 
-    @property
-    def empty_texts(self) -> Sequence[tuple[Path, str]]:
-        """The empty texts by which every sample passes, or none: their places, and the reasons."""
-        return ()
+    @model_validator(mode="after")
+    def _some_scores_pass(self) -> Self:
+        reason = None if self.pass_threshold is None else self.out_of_reach(self.pass_threshold)
+        if reason is not None:
+            raise fault_at("pass_threshold", reason)
+        return self
 
     @property
     def parts(self) -> "Mapping[str, GraderModel]":
         """The graders whose scores it combines, by name."""
         return {}
-
-    def combined(self, scores: Mapping[str, float]) -> float | None:
-        """Returns the score for those of its parts, `None` if it has none."""
-        del scores
-        return None
 
     @property
     def reads_environment(self) -> bool:

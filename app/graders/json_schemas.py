@@ -1,174 +1,44 @@
-"""Finds out why a regular expression cannot be compiled, and where: its engine does not say.
+"""Compares texts with regular expressions and JSON Schemas, in a process that is ended when it
+takes too long.
 
-Positions count characters from 1.
+The work of a schema may double with each of its references, and a large expression takes long for a
+long text: a time limit covers both. Expressions are matched in time proportional to the text.
 """
 
+import json
+import os
 import re
-import warnings
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+import resource
+import selectors
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Mapping
+from contextlib import suppress
 from functools import lru_cache
-from typing import Any, Final
+from typing import IO, Any, Final
 
 import jsonschema_rs
 
-from app.graders.schema_costs import SchemaCost, SchemaCostFault, schema_cost
-
-_SYNTAX: Final = "in the syntax of Rust's `regex`"
-_LOOK_AROUND: Final = ("(?=", "(?!", "(?<=", "(?<!")
-_REFUSED: Final = "is not available, because an expression is matched in bounded time"
-_COUNT: Final = re.compile(r"\{([0-9]{1,9})(?:,([0-9]{0,9}))?\}", re.ASCII)
-_OF_RUST: Final = re.compile(r"\\[pP](?:\{[^{}]*\}|[A-Za-z])|\\x\{[0-9A-Fa-f]+\}|\\[zuU]", re.ASCII)
-"""Escape sequences of Rust that Python's reader does not know."""
-_OTHER_ESCAPES: Final = {
-    "\\Z": "the end of the text is `\\z` there",
-    "\\G": "there is no `\\G`",
-    "\\K": "there is no `\\K`",
-    "\\R": "a line break is `\\r?\\n` there",
-}
-_NUMBERED: Final = frozenset(f"\\{digit}" for digit in "123456789")
-_GROUP_OF_RUST: Final = re.compile(r"\(\?(?:<[A-Za-z_][\w.\[\]]*>|[imsxUuR-]+(?=\)))")
-"""The beginning of a named group, and flags within the expression, as Rust writes them."""
-_OF_PYTHON: Final = ("(?#", "(?(", "(?a", "(?L")
-_NO_FAULT: Final = "multiple repeat"
-"""The fault of Python's reader that Rust's syntax does not have."""
-_MOST_TRIED: Final = 8
-_SHOWN: Final = 20
-
-
-def pattern_fault(pattern: str, *, most_bytes: int, compiles: Callable[[str], bool]) -> str:
-    """Returns the fault of an expression that does not compile. `compiles` tries another one, and
-    `most_bytes` limits a compiled one.
-    """
-    return (
-        _unavailable(pattern)
-        or _repeats_too_often(pattern, most_bytes, compiles)
-        or _misspelt(pattern)
-        or _unknown_class(pattern, compiles)
-        or f"{_too_large(most_bytes)}; make it shorter"
-    )
-
-
-def _unavailable(pattern: str) -> str | None:
-    """Returns the fault of a construct that only engines with back-tracking have."""
-    for at, part in _constructs(pattern):
-        if part.startswith(_LOOK_AROUND):
-            return f"look-around ('{part}' at character {at + 1}) {_REFUSED}"
-        if part.startswith("(?>"):
-            return f"an atomic group ('{part}' at character {at + 1}) {_REFUSED}"
-        if part.startswith(("(?P=", "\\k")) or part in _NUMBERED:
-            return f"a back-reference ('{part}' at character {at + 1}) {_REFUSED}"
-    return None
-
-
-def _too_large(most_bytes: int) -> str:
-    return f"it is too large: compiled, it may have {most_bytes} bytes"
-
-
-def _repeats_too_often(
-    pattern: str, most_bytes: int, compiles: Callable[[str], bool]
-) -> str | None:
-    counts = list(_COUNT.finditer(pattern))
-    if not counts or not compiles(_COUNT.sub("{1}", pattern)):
-        return None
-    most = max(counts, key=lambda found: max(int(each or 0) for each in found.groups()))
-    at = most.start() + 1
-    return f"{_too_large(most_bytes)}, and '{most[0]}' at character {at} repeats most; repeat less"
-
-
-def _unknown_class(pattern: str, compiles: Callable[[str], bool]) -> str | None:
-    for at, escape in _few_escapes(pattern):
-        if not compiles(escape):
-            return f"it cannot be read {_SYNTAX}: '{escape}' at character {at + 1} is unknown"
-    return None
-
-
-def _few_escapes(pattern: str) -> Iterator[tuple[int, str]]:
-    """Yields the first of the different escape sequences of Rust, with the index of each."""
-    first = {found[0]: found.start() for found in reversed(list(_OF_RUST.finditer(pattern)))}
-    for escape in list(first)[-_MOST_TRIED:]:
-        yield first[escape], escape
-
-
-def _misspelt(pattern: str) -> str | None:
-    for at, part in _constructs(pattern):
-        if part.startswith(_OF_PYTHON):
-            return f"it cannot be read {_SYNTAX}: '{part[:3]}' at character {at + 1} is unknown"
-        if part in _OTHER_ESCAPES:
-            return f"'{part}' at character {at + 1} is unknown {_SYNTAX}: {_OTHER_ESCAPES[part]}"
-    try:
-        with warnings.catch_warnings(action="ignore"):
-            re.compile(_as_python(pattern))
-    except re.error as error:
-        if error.pos is not None and error.msg != _NO_FAULT:
-            at, part = error.pos + 1, pattern[error.pos : error.pos + _SHOWN]
-            return f"it cannot be read {_SYNTAX}: {error.msg} at character {at} ('{part}')"
-    except (OverflowError, RecursionError):
-        pass
-    for at, part in _constructs(pattern):
-        if part == "{" and _COUNT.match(pattern, at) is None:
-            return (
-                f"it cannot be read {_SYNTAX}: '{{' at character {at + 1} begins no repetition; "
-                "as a character it is '\\{'"
-            )
-    return None
-
-
-def _as_python(pattern: str) -> str:
-    """Returns an expression of the same length, in which Python's reader finds the same faults."""
-    text = _OF_RUST.sub(lambda found: "x" * len(found[0]), pattern)
-    return _GROUP_OF_RUST.sub(lambda found: "(?:" + "x" * (len(found[0]) - 3), text)
-
-
-def _constructs(pattern: str) -> Iterator[tuple[int, str]]:
-    """Yields the groups, braces and escape sequences outside of classes such as `[a-z]`, each with
-    its index.
-    """
-    at, depth = 0, 0
-    while at < len(pattern):
-        character = pattern[at]
-        if character == "\\":
-            long = _OF_RUST.match(pattern, at)
-            escape = pattern[at : at + 2] if long is None else long[0]
-            if depth == 0:
-                yield at, escape
-            at += len(escape)
-            continue
-        if character == "[":
-            depth += 1
-            if pattern[at + 1 : at + 2] == "^":
-                at += 1
-            if pattern[at + 1 : at + 2] == "]":  # as a first character it is one of the class
-                at += 1
-        elif character == "]":
-            depth = max(0, depth - 1)
-        elif depth == 0 and pattern.startswith("(?", at):
-            opened = next((each for each in _LOOK_AROUND if pattern.startswith(each, at)), None)
-            yield at, opened or pattern[at : at + 4]
-        elif depth == 0 and character == "{":
-            yield at, character
-        at += 1
-
+from app.kit.processes import running_module
 
 MAX_PATTERN: Final = 4_096
 MAX_COMPILED_BYTES: Final = 2**18
-_LEAST_COMPILED_BYTES: Final = 2**9
-MAX_PATTERN_WORK: Final = 2**31
-"""Bytes of the program times bytes of the text. Measured: up to 1e-10 seconds each when the cache
-of states is too small, so 0.2 seconds.
-"""
-MAX_CHECK_WORK: Final = 4_000_000
-"""Checks of the schema times values of the text. Measured: 4e-8 seconds each."""
-_MAX_EXPLAINED: Final = 10_000
-"""Limit of checks times values up to which a fault is described. Measured: 2.5e-5 seconds each,
-since the engine describes every branch that does not fit.
-"""
-_MAX_COPIED: Final = 20_000_000
-"""Limit of checks times characters up to which a fault is described; each description copies its
-value.
-"""
+LIMIT_S: Final = 10.0
+CHECK_LIMIT_S: Final = 5.0
 _CACHE_BYTES: Final = 2**21
-_SHOWN_SCHEMAS: Final = 300
+_MAX_BYTES: Final = 2**30
+_MOST_IDLE: Final = 2
+_SHOWN: Final = 300
+_NO_FAULT: Final = "multiple repeat"
+"""A fault in Python alone."""
+_SYNTAX: Final = "in the syntax of Rust's `regex`"
+_OF_OTHERS: Final = re.compile(r"\(\?(?:<?[=!]|>|P=)|\\[1-9k]")
+"""What only engines with back-tracking have."""
+_GONE: Final = (OSError, ValueError, EOFError)
+
+Question = Mapping[str, Any]
+Compiled = tuple[jsonschema_rs.Draft202012Validator | None, str]
 
 
 class JsonSchemaFault(ValueError):
@@ -176,120 +46,203 @@ class JsonSchemaFault(ValueError):
 
 
 class TooMuchWork(Exception):
-    """The text is too long for the schema or pattern; the message names the limit."""
+    """A text takes too long to compare; the message names the limit."""
 
 
-@dataclass(frozen=True, slots=True)
-class CompiledPattern:
-    validator: jsonschema_rs.Draft202012Validator
-    size: int
-    """Bytes of the compiled program, rounded up to a power of two."""
-
-    def matches(self, text: str) -> bool:
-        """Returns whether the text matches. Raises `TooMuchWork`, and `UnicodeEncodeError` for half
-        of a surrogate pair.
-        """
-        _check_pattern_work(self.size, text)
-        return self.validator.is_valid(text)
+def check_pattern(pattern: str, *, whole: bool, ignore_case: bool) -> None:
+    """Raises `JsonSchemaFault`."""
+    _checked({"pattern": pattern, "whole": whole, "ignore_case": ignore_case})
 
 
-@dataclass(frozen=True, slots=True)
-class CompiledSchema:
-    validator: jsonschema_rs.Draft202012Validator
-    cost: SchemaCost
-
-    def check_work(self, text: str) -> None:
-        """Raises `TooMuchWork` for a JSON text that takes too much work."""
-        values = _values(text)
-        if values * self.cost.checks > MAX_CHECK_WORK:
-            raise TooMuchWork(f"{values} JSON values are too many for a schema of this size")
-        _check_pattern_work(self.cost.pattern_bytes, text)
-
-    def may_explain(self, text: str) -> bool:
-        """Returns whether describing the faults of a JSON text is cheap enough."""
-        checks = self.cost.checks
-        return _values(text) * checks <= _MAX_EXPLAINED and len(text) * checks <= _MAX_COPIED
+def check_schema(schema: dict[str, Any]) -> None:
+    """Raises `JsonSchemaFault`."""
+    _checked({"schema": schema})
 
 
-def _values(text: str) -> int:
-    """Returns an upper bound of the number of values of a JSON text."""
-    return 1 + sum(map(text.count, ",[{"))
+def matches(pattern: str, text: str, *, whole: bool, ignore_case: bool) -> bool:
+    """Raises `TooMuchWork`, and `JsonSchemaFault` for a pattern that `check_pattern` refuses."""
+    question = {"pattern": pattern, "whole": whole, "ignore_case": ignore_case, "value": text}
+    return _compared(question) is None
 
 
-def _check_pattern_work(size: int, text: str) -> None:
-    length = len(text) if text.isascii() else len(text.encode(errors="surrogatepass"))
-    if size * length > MAX_PATTERN_WORK:
-        raise TooMuchWork(
-            f"the text is too long for a pattern of this size: {length} bytes, and at most "
-            f"{MAX_PATTERN_WORK // size} are compared"
-        )
+def schema_fault(schema: dict[str, Any], value: Any) -> tuple[tuple[str | int, ...], str] | None:
+    """Returns where and why a value is not valid by the schema. Raises `TooMuchWork`."""
+    fault = _compared({"schema": schema, "value": value})
+    return None if fault is None else (tuple(fault[1:]), fault[0])
 
 
-def compile_schema(schema: dict[str, Any]) -> CompiledSchema:
-    """Compiles a schema. Raises `JsonSchemaFault`."""
+def _compared(question: Question) -> list[Any] | None:
+    answer = _answer(question, within_s=LIMIT_S)
+    if answer["refused"] is not None:
+        raise JsonSchemaFault(answer["refused"])
+    fault: list[Any] | None = answer["fault"]
+    return fault
+
+
+def _checked(question: Question) -> None:
     try:
-        cost = schema_cost(schema, pattern_size)
-    except SchemaCostFault as fault:
-        raise JsonSchemaFault(str(fault)) from None
-    try:
-        validator = jsonschema_rs.Draft202012Validator(
-            schema, offline=True, pattern_options=_options(MAX_COMPILED_BYTES), mask="the value"
+        refused = _answer({**question, "value": None}, within_s=CHECK_LIMIT_S)["refused"]
+    except (TooMuchWork, RecursionError):
+        refused = f"it takes more than {CHECK_LIMIT_S:g} s, or too much memory; make it simpler"
+    if refused is not None:
+        raise JsonSchemaFault(refused)
+
+
+class _Matcher:
+    """A process that answers one question at a time, and ends with this one."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(  # noqa: S603 - our own module
+            running_module("app.graders.json_schemas"),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
         )
+        self._replies = selectors.DefaultSelector()
+        self._replies.register(_pipe(self._process.stdout), selectors.EVENT_READ)
+
+    def answer(self, question: bytes, within_s: float) -> dict[str, Any]:
+        """Raises `TimeoutError`, and one of `_GONE` for a process that has ended."""
+        questions, replies = _pipe(self._process.stdin), _pipe(self._process.stdout)
+        questions.write(question)
+        questions.flush()
+        if not self._replies.select(within_s):
+            raise TimeoutError
+        if not (line := replies.readline()):
+            raise EOFError
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+    def end(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        self._replies.close()
+        for pipe in (self._process.stdin, self._process.stdout):
+            with suppress(OSError):
+                _pipe(pipe).close()
+
+
+def _pipe(pipe: IO[bytes] | None) -> IO[bytes]:
+    if pipe is None:
+        raise OSError
+    return pipe
+
+
+_idle: Final = deque[_Matcher]()
+os.register_at_fork(after_in_child=_idle.clear)
+
+
+def _answer(question: Question, *, within_s: float) -> dict[str, Any]:
+    """Raises `TooMuchWork`, and `RecursionError` for a value that is nested too deeply."""
+    line = json.dumps(question).encode() + b"\n"
+    try:
+        matcher = _idle.pop()
+    except IndexError:
+        matcher = _Matcher()
+    try:
+        answer = matcher.answer(line, within_s)
+    except TimeoutError:
+        matcher.end()
+        raise TooMuchWork(f"comparing the text takes longer than {within_s:g} s") from None
+    except _GONE:
+        matcher.end()
+        raise TooMuchWork("comparing the text takes too much memory") from None
+    if len(_idle) < _MOST_IDLE:
+        _idle.append(matcher)
+    else:
+        matcher.end()
+    return answer
+
+
+def _serve() -> None:
+    """Answers the questions of the other process until it ends."""
+    resource.setrlimit(resource.RLIMIT_DATA, (_MAX_BYTES, _MAX_BYTES))
+    for line in sys.stdin.buffer:
+        question = json.loads(line)
+        value = question.pop("value", None)
+        validator, refused = _compiled(json.dumps(question))
+        if validator is None:
+            answer: dict[str, Any] = {"refused": refused, "fault": None}
+        else:
+            answer = {"refused": None, "fault": _fault(validator, value)}
+        sys.stdout.write(f"{json.dumps(answer)}\n")
+        sys.stdout.flush()
+
+
+def _fault(validator: jsonschema_rs.Draft202012Validator, value: Any) -> list[Any] | None:
+    """Returns the message of the first fault, followed by its path."""
+    try:
+        if validator.is_valid(value):
+            return None
+        error = next(iter(validator.iter_errors(value)), None)
+    except ValueError as unusable:  # nested too deeply, or a number that the engine cannot hold
+        return [f"it cannot be compared with the schema: {unusable}"]
+    if error is None:
+        return None
+    return [error.message, *error.instance_path]
+
+
+@lru_cache(maxsize=64)
+def _compiled(question: str) -> Compiled:
+    match json.loads(question):
+        case {"schema": schema}:
+            return _compiled_schema(schema)
+        case {"pattern": pattern, "whole": whole, "ignore_case": ignore_case}:
+            return _compiled_pattern(pattern, whole=whole, ignore_case=ignore_case)
+        case unknown:
+            raise AssertionError(unknown)
+
+
+def _compiled_schema(schema: dict[str, Any]) -> Compiled:
+    try:
+        return _validator(schema), ""
     except (ValueError, RecursionError) as error:
         text = getattr(error, "message", None) or str(error) or type(error).__name__
-        if "Retrieval is disabled" in text:
-            raise JsonSchemaFault(
-                "a '$ref' points outside the schema; external schemas are not fetched"
-            ) from None
-        raise JsonSchemaFault(f"it is not a JSON schema ({text[:_SHOWN_SCHEMAS]})") from None
-    return CompiledSchema(validator, cost)
+    if "Retrieval is disabled" in text:
+        return None, "a '$ref' points outside the schema; external schemas are not fetched"
+    return None, f"it is not a JSON schema ({text[:_SHOWN]})"
 
 
-@lru_cache(maxsize=256)
-def compile_pattern(
-    pattern: str, *, whole: bool = False, ignore_case: bool = False
-) -> CompiledPattern:
-    """Compiles a pattern. Raises `JsonSchemaFault`."""
+def _compiled_pattern(pattern: str, *, whole: bool, ignore_case: bool) -> Compiled:
     flags = "(?i)" if ignore_case else ""
     forms = [f"{flags}{pattern}"]
     if whole:  # the second one for such as `(?x)a # c`, whose comment would swallow the bracket
         forms = [rf"{flags}\A(?:{pattern})\z", f"{flags}\\A(?:{pattern}\n)\\z"]
     # The pattern alone comes first, before it stands in a group that another bracket could close.
-    if _within_limit(pattern) is not None:
+    with suppress(ValueError):
+        _validator({"pattern": pattern})
         for form in forms:
-            if (compiled := _within_limit(form)) is not None:
-                return compiled
-    raise JsonSchemaFault(
-        pattern_fault(
-            pattern,
-            most_bytes=MAX_COMPILED_BYTES,
-            compiles=lambda part: _within_limit(part) is not None,
-        )
+            with suppress(ValueError):
+                return _validator({"pattern": form}), ""
+    return None, _pattern_fault(pattern)
+
+
+def _validator(schema: dict[str, Any]) -> jsonschema_rs.Draft202012Validator:
+    options = jsonschema_rs.RegexOptions(size_limit=MAX_COMPILED_BYTES, dfa_size_limit=_CACHE_BYTES)
+    return jsonschema_rs.Draft202012Validator(
+        schema, offline=True, pattern_options=options, mask="the value"
     )
 
 
-@lru_cache(maxsize=1024)
-def pattern_size(pattern: str) -> int:
-    """Returns the bytes of the compiled program; the largest size for an invalid pattern."""
-    compiled = _within_limit(pattern)
-    # For an invalid one, compiling the schema says what is wrong.
-    return MAX_COMPILED_BYTES if compiled is None else compiled.size
+def _pattern_fault(pattern: str) -> str:
+    """Says why an expression is refused, which its engine does not."""
+    other = _OF_OTHERS.search(pattern)
+    if other is not None:
+        return (
+            f"'{other[0]}' at character {other.start() + 1} is not available: look-around, atomic "
+            "groups and back-references take no bounded time"
+        )
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        if error.pos is not None and error.msg != _NO_FAULT:
+            return f"it cannot be read {_SYNTAX}: {error.msg} at character {error.pos + 1}"
+    except (OverflowError, RecursionError):
+        pass
+    return (
+        f"it cannot be read {_SYNTAX}, or is too large: compiled, it may have "
+        f"{MAX_COMPILED_BYTES} bytes"
+    )
 
 
-def _within_limit(pattern: str) -> CompiledPattern | None:
-    """Returns the compiled pattern; `None` for an invalid one, and for one that is too large."""
-    size = _LEAST_COMPILED_BYTES
-    while size <= MAX_COMPILED_BYTES and len(pattern) <= 2 * MAX_PATTERN:
-        try:
-            validator = jsonschema_rs.Draft202012Validator(
-                {"pattern": pattern}, offline=True, pattern_options=_options(size)
-            )
-        except ValueError:
-            size *= 2
-        else:
-            return CompiledPattern(validator, size)
-    return None
-
-
-def _options(size: int) -> jsonschema_rs.RegexOptions:
-    return jsonschema_rs.RegexOptions(size_limit=size, dfa_size_limit=_CACHE_BYTES)
+if __name__ == "__main__":
+    _serve()

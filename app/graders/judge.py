@@ -1,108 +1,150 @@
-"""The formats in which a judge answers, as texts for its prompt and as servers enforce them."""
+"""How every judge is asked and read.
+
+The judge reasons as it likes and ends with `{"result_<code>": …}`. The code is derived from the id
+of the question and a secret of the service, so no judged text can contain it. Without a readable
+object the judge is asked once more, for the object alone: without texts there are no quotations.
+"""
 
 import json
-from abc import ABC, abstractmethod
+import string
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeVar
 
-from app.graders.coded_verdicts import CodedKey
-from app.graders.judge_answers import (
-    QUOTED_CHARACTERS,
-    JudgeAnswer,
-    UnreadableAnswer,
-    WithheldAnswer,
-    quoted_text,
-    read_answer,
-)
-from app.graders.judge_calls import JudgeFault, JudgeQuestion, JudgeReply, Judges
-from app.graders.judge_prompts import JudgeMessage, JudgeSampling, Prompt
+from app.graders.judge_prompts import JudgeSampling
 from app.graders.model_definitions import JudgedGrader
-from app.graders.scales import VerdictScale
 from app.graders.scorer import (
     GradeRequest,
     GraderErrors,
     ScoreFault,
     ScoreResult,
     TokenUsage,
+    finite,
     run_on_scoring_thread,
     server_fault,
 )
-from app.graders.templating import Unrenderable, fill
+from app.graders.templating import Unrenderable
 from app.kit.endpoints import FaultKind
+from app.kit.texts import storable
 
-NUMBER: Final = {"type": "number"}
+CUT_OFF: Final = "the judge's answer was cut off, at its limit of tokens or by its server"
+REFUSED: Final = "the judge refused"
+MISSING: Final = "the judge's answer does not end with the requested JSON object"
+DIFFERENT: Final = "the judge's answer has several verdicts that differ"
+SHOWN_CHARACTERS: Final = 200
+"""Number of characters of a judge's words that a reason or an error keeps."""
+_FENCES: Final = ("```json", "```")
+_EDGES: Final = f"{string.whitespace}`*.\u200b\ufeff"
+_LONGEST_TOKEN: Final = 32
+_MOST_MENTIONS: Final = 100
+_LONGEST_GAP: Final = 64
+"""Characters between the opening bracket and the key."""
+_NUMBER: Final = {"type": "number"}
+_Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True, slots=True)
-class VerdictFormat:
-    """The format of a verdict alone."""
+class JudgeQuestion:
+    model: str
+    messages: list[dict[str, Any]]
+    call_id: str
+    trace_id: str
+    response_format: dict[str, Any] | None = None
+    """The format that a server enforces, left out for one that refuses it."""
+    sampling: dict[str, Any] = field(default_factory=dict)
+    """Chat Completions settings, e.g. `temperature`."""
+    base_url: str | None = None
+    """The customer's own server, called with `headers`; `None` routes by the model's name."""
+    headers: dict[str, str] = field(default_factory=dict)
 
-    key: str
-    """The key of the verdict in the JSON of an answer."""
-    schema: dict[str, Any]
-    """The JSON schema of its value, without any free text."""
+    def body(self, model: str) -> dict[str, Any]:
+        body = {**self.sampling, "model": model, "messages": self.messages}
+        wanted = self.response_format
+        return body if wanted is None else {**body, "response_format": wanted}
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeReply:
+    text: str
+    refusal: str | None = None
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+    latency_s: float = 0.0
+    is_cut_off: bool = False
+    """True for a text that its server ended, such as at a limit of tokens, perhaps before the
+    verdict.
+    """
+
+
+class JudgeFault(Exception):
+    """A call without an answer. The message is safe for the customer."""
+
+    def __init__(self, kind: FaultKind, message: str) -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.message = message
+
+
+class Judges(Protocol):
+    async def knows(self, model: str) -> bool:
+        """Returns true if a server is configured for the name."""
+        ...
+
+    async def ask(self, question: JudgeQuestion) -> JudgeReply:
+        """Sends a question and returns the judge's reply. Raises `JudgeFault`."""
+        ...
+
+    def code(self, call_id: str) -> str:
+        """Returns the code of a question, the same at every call, which no judged text can have."""
+        ...
+
+
+class UnreadableAnswer(Exception):
+    """An answer without a verdict. The text is for the judge and the user, and quotes nobody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict(Generic[_Value]):
+    """What a judge is asked for."""
+
     shown: str
-    """The value in the prompt."""
+    """The value in the prompt, which must not be JSON: a judge may repeat it."""
+    schema: dict[str, Any]
+    """The JSON schema of the value, without any free text."""
+    read: Callable[[Any], _Value]
+    """Raises `UnreadableAnswer`."""
 
-    def instruction(self, coded: str) -> str:
-        return (
-            "Answer with this JSON object alone, without steps, reasons or other keys: "
-            f'{{"{coded}": {self.shown}}}.'
-        )
-
-    def response_format(self, coded: str) -> dict[str, Any]:
-        return strict_format("verdict", {coded: self.schema})
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerFormat:
-    """The format in which a judge answers."""
-
-    instruction: str
-    """Description for the prompt, since few servers include the schema in it."""
-    response_format: dict[str, Any]
-    """The hosted answer format, for servers that enforce one."""
-    verdict: VerdictFormat
-    """The format of a last answer."""
+    def alone(self, key: str) -> dict[str, Any]:
+        """Returns the `response_format` of the coded object alone."""
+        schema = _object_schema({key: self.schema})
+        json_schema = {"name": "verdict", "strict": True, "schema": schema}
+        return {"type": "json_schema", "json_schema": json_schema}
 
 
-def number_alone(key: str, lowest: float, highest: float) -> VerdictFormat:
-    """Returns the format of one number."""
-    return VerdictFormat(key, NUMBER, f"number from {lowest:g} to {highest:g}")
+def number_verdict(lowest: float, highest: float) -> Verdict[float]:
+    shown = f"number from {lowest:g} to {highest:g}"
+    return Verdict(shown, _NUMBER, lambda value: _number(value, lowest, highest))
 
 
-def label_alone(key: str, labels: list[str]) -> VerdictFormat:
-    """Returns the format of one of the labels."""
-    return VerdictFormat(key, {"type": "string", "enum": labels}, "label")
+def label_verdict(labels: Sequence[str]) -> Verdict[str]:
+    apart = list(dict.fromkeys(labels))
+    shown = ", ".join(json.dumps(label, ensure_ascii=False) for label in apart)
+    schema = {"type": "string", "enum": apart}
+    return Verdict(f"one of {shown}", schema, lambda value: _label(value, apart))
 
 
-def shares_alone(key: str, count: int) -> VerdictFormat:
-    """Returns the format of one number for each of the ids "1" to `count`."""
+def shares_verdict(count: int) -> Verdict[tuple[float, ...]]:
+    """Returns one number from 0 to 1 for each of the ids "1" to `count`, in this order."""
     ids = [str(number) for number in range(1, count + 1)]
-    shown = ", ".join(f"{json.dumps(identifier)}: number from 0 to 1" for identifier in ids)
-    return VerdictFormat(key, object_schema(dict.fromkeys(ids, NUMBER)), f"{{{shown}}}")
+    shown = ", ".join(f'"{identifier}": number from 0 to 1' for identifier in ids)
+    schema = _object_schema(dict.fromkeys(ids, _NUMBER))
+    return Verdict(f"{{{shown}}}", schema, lambda value: _shares(value, ids))
 
 
-def steps_format(name: str, result: dict[str, Any]) -> dict[str, Any]:
-    """Returns the hosted answer format `{steps, result}` as a strict JSON schema."""
-    text = {"type": "string"}
-    step = object_schema({"description": text, "conclusion": text})
-    return strict_format(name, {"steps": {"type": "array", "items": step}, "result": result})
-
-
-def strict_format(name: str, properties: dict[str, Any]) -> dict[str, Any]:
-    schema = object_schema(properties)
-    return {
-        "type": "json_schema",
-        "json_schema": {"name": name, "strict": True, "schema": schema},
-    }
-
-
-def object_schema(properties: dict[str, Any]) -> dict[str, Any]:
-    """Returns the schema of an object with exactly these properties."""
+def _object_schema(properties: dict[str, Any]) -> dict[str, Any]:
     return {
         "type": "object",
         "properties": properties,
@@ -111,33 +153,115 @@ def object_schema(properties: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def with_instruction(messages: list[dict[str, Any]], instruction: str) -> list[dict[str, Any]]:
-    """Returns the prompt with a description of the answer format.
+def _number(value: Any, lowest: float, highest: float, *, of: str = "") -> float:
+    number = finite(_unquoted(value))
+    if number is None:
+        raise UnreadableAnswer(f"the judge's score{of} is no number")
+    if not lowest <= number <= highest:
+        raise UnreadableAnswer(
+            f"the judge's score {number:g}{of} is not between {lowest:g} and {highest:g}"
+        )
+    return number
 
-    The description extends the first system message, or is a new one before all others: many
-    templates do not accept a second system message.
+
+def _unquoted(value: Any) -> Any:
+    """Returns the number in a text (`"7"`), any other value as it is."""
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except (ValueError, RecursionError):
+        return value
+
+
+def _label(value: Any, labels: Sequence[str]) -> str:
+    """Returns the label, in any case where only one label is meant."""
+    said = value if isinstance(value, str) else ""
+    for spelled in (str, str.strip, lambda text: text.strip().casefold()):
+        found = [label for label in labels if spelled(label) == spelled(said)]
+        if len(found) == 1:
+            return found[0]
+    raise UnreadableAnswer("the judge's verdict is none of the labels")
+
+
+def _shares(value: Any, ids: Sequence[str]) -> tuple[float, ...]:
+    if not isinstance(value, dict):
+        raise UnreadableAnswer("the judge's verdict is no object with a score for each id")
+    missing = [identifier for identifier in ids if identifier not in value]
+    if missing:
+        raise UnreadableAnswer(f"these ids have no score: {', '.join(missing[:10])}")
+    if len(value) > len(ids):
+        raise UnreadableAnswer(f"there are scores beside those of the ids {', '.join(ids[:10])}")
+    return tuple(_number(value[one], 0, 1, of=f" of the id {one}") for one in ids)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeAnswer(Generic[_Value]):
+    value: _Value
+    reasons: str
+    """The words in front of the verdict."""
+
+
+def _apart(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Raises `ValueError` for a repeated key."""
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        raise ValueError("a key is repeated")
+    return made
+
+
+_DECODER: Final = json.JSONDecoder(strict=False, object_pairs_hook=_apart)
+
+
+def read_answer(text: str, key: str, verdict: Verdict[_Value]) -> JudgeAnswer[_Value]:
+    """Reads every `{"<key>": …}` of an answer. They must agree, and the answer must end with one: a
+    judge may report a demand of the judged text, in front of its own verdict or after it. Raises
+    `UnreadableAnswer`.
     """
-    first, *rest = messages
-    if first["role"] in {"system", "developer"}:
-        return [{**first, "content": f"{first['content']}\n\n{instruction}"}, *rest]
-    return [{"role": "system", "content": instruction}, *messages]
+    quoted, found, start, end = f'"{key}"', list[Any](), 0, 0
+    if text.count(key) > _MOST_MENTIONS:
+        raise UnreadableAnswer(DIFFERENT)
+    at = text.find(quoted)
+    while at >= 0:
+        one = _object_at(text, at)
+        if one is None:
+            at = text.find(quoted, at + 1)
+        else:
+            value, start, end = one
+            found.append(value[key])
+            at = text.find(quoted, end)
+    if not found or not _is_end(text[end:]):
+        raise UnreadableAnswer(MISSING)
+    first, *others = map(verdict.read, found)
+    if any(other != first for other in others):
+        raise UnreadableAnswer(DIFFERENT)
+    return JudgeAnswer(first, text[:start])
 
 
-CUT_OFF: Final = "the judge's answer was cut off, at its limit of tokens or by its server"
-"""The fault of an answer that may have a quotation alone, and the judge's verdict behind it."""
-REFUSED: Final = "the judge refused"
-_Read_co = TypeVar("_Read_co", covariant=True)
-_Read = TypeVar("_Read")
+def _object_at(text: str, at: int) -> tuple[Any, int, int] | None:
+    """Returns the object whose only key is there, its start and its end."""
+    if not text[max(0, at - _LONGEST_GAP) : at].rstrip().endswith("{"):
+        return None
+    start = text.rindex("{", 0, at)
+    try:
+        value, end = _DECODER.raw_decode(text, start)
+    except (ValueError, RecursionError):
+        return None
+    return (value, start, end) if len(value) == 1 else None
 
 
-class EndedAnswer(UnreadableAnswer):
-    """A refusal, or an answer that was cut off."""
+def _is_end(text: str) -> bool:
+    """Returns whether a text is blank, the end of a fence, or a token that a server left there."""
+    left = text.strip(_EDGES)
+    return not left or (left[0] == "<" and left[-1] == ">" and len(left) <= _LONGEST_TOKEN)
 
 
-class AnswerReader(Protocol[_Read_co]):
-    def __call__(self, text: str, *, key: CodedKey | None) -> _Read_co:
-        """Reads an answer; `key` is that of a repeated request. Raises `UnreadableAnswer`."""
-        ...
+def last_words(reasons: str) -> str | None:
+    """Returns the end of a judge's reasons, where it sums them up; `None` for none."""
+    said = reasons.rstrip()
+    for fence in _FENCES:
+        said = said.removesuffix(fence).rstrip()
+    if len(said) > SHOWN_CHARACTERS:
+        said = f"…{said[1 - SHOWN_CHARACTERS :]}"
+    return storable(said) or None
 
 
 @dataclass(slots=True)
@@ -148,7 +272,9 @@ class QuestionCost:
     elapsed_s: float = 0.0
 
     def add(self, reply: JudgeReply) -> None:
-        self.usage += usage_of(reply)
+        self.usage += TokenUsage(
+            reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens, calls=1
+        )
         self.elapsed_s += reply.latency_s
 
     @contextmanager
@@ -164,209 +290,96 @@ class QuestionCost:
             raise
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeAttempt:
-    """A request of a question, and the key of the verdict in its answer."""
-
-    first: JudgeQuestion
-    question: JudgeQuestion
-    key: CodedKey | None = None
-    """`None` for the first request."""
-
-    def repeated(
-        self, fault: UnreadableAnswer, verdict: VerdictFormat, code: Callable[[], str]
-    ) -> "JudgeAttempt | None":
-        """Returns the request behind an answer without a readable verdict, `None` if there is none.
-
-        The second one enforces no format: the judge has room to reason, and no server writes the
-        code behind a quotation. If its answer is not JSON alone, the third one enforces the
-        format of a verdict alone, in which nothing can be a quotation.
-        """
-        if self.key is None and isinstance(fault, EndedAnswer):
-            return None
-        if self.key is None:
-            key = CodedKey(verdict.key, code(), needs_json=True)
-            return self._again(key, f"{fault}. {key.instruction}", None)
-        if not self.key.needs_json:
-            return None
-        key = replace(self.key, needs_json=False)
-        wanted = verdict.instruction(key.coded)
-        return self._again(key, f"{fault}. {wanted}", verdict.response_format(key.coded))
-
-    def _again(
-        self, key: CodedKey, demand: str, response_format: dict[str, Any] | None
-    ) -> "JudgeAttempt":
-        """Returns a request with the fault of the earlier answer in its first message. The answer
-        is not repeated: a judge would take the quotations in it for its own words.
-        """
-        first, *others = self.first.messages
-        content = f"{first['content']}\n\nAn earlier answer could not be used: {demand}"
-        number = 1 if self.key is None else 2
-        question = replace(
-            self.first,
-            messages=[{**first, "content": content}, *others],
-            response_format=response_format,
-            drops_format_at_any_refusal=response_format is not None,
-            call_id=f"{self.first.call_id}_again{number}",
-        )
-        return replace(self, question=question, key=key)
-
-
-async def asked_judge(
+async def ask_judge(
     judges: Judges,
     question: JudgeQuestion,
-    read: AnswerReader[_Read],
+    verdict: Verdict[_Value],
     *,
-    verdict: VerdictFormat,
     cost: QuestionCost,
     source: str,
-) -> _Read:
-    """Returns what `read` finds in the first answer that it can read. `verdict` is the format of a
-    verdict alone. Adds the answers to `cost`. Raises `ScoreFault`, at once for a first answer that
-    is a refusal or was cut off: a larger limit helps, and verdicts without reasons would hide that.
+) -> JudgeAnswer[_Value]:
+    """Asks for reasons and a verdict, and once more for the verdict alone. The first request
+    enforces no format: a server would write the code after a quotation that ends the judge's
+    string. Adds the answers to `cost`. Raises `ScoreFault`.
     """
-    attempt = JudgeAttempt(question, question)
-    while True:
-        try:
-            reply = await judges.ask(attempt.question)
-        except JudgeFault as fault:
-            raise server_fault(fault.kind, fault.message, source=source) from fault
-        cost.add(reply)
-        try:
-            return await _found(reply, read, attempt.key)
-        except UnreadableAnswer as unreadable:
-            repeated = attempt.repeated(unreadable, verdict, partial(judges.code, question.call_id))
-            if repeated is None:
-                raise _no_score(unreadable, reply, source=source) from unreadable
-            attempt = repeated
-
-
-async def _found(reply: JudgeReply, read: AnswerReader[_Read], key: CodedKey | None) -> _Read:
-    if reply.refusal is not None:
-        raise EndedAnswer(REFUSED)
-    if reply.is_cut_off:
-        raise EndedAnswer(CUT_OFF)
-    return await run_on_scoring_thread(partial(read, reply.text, key=key))
-
-
-def _no_score(fault: UnreadableAnswer, reply: JudgeReply, *, source: str) -> ScoreFault:
-    said = reply.text if reply.refusal is None else reply.refusal
-    errors = GraderErrors(
-        model_grader_parse_error=reply.refusal is None,
-        model_grader_refusal_error=reply.refusal is not None,
-        details=f"{fault}: {said[:QUOTED_CHARACTERS]!r}",
+    key = f"result_{judges.code(question.call_id)}"
+    shown = f'{{"{key}": {verdict.shown}}}'
+    wanted = (
+        f"Give your reasons in a few sentences. Then end your answer with one JSON object: {shown}."
     )
-    return ScoreFault(FaultKind.BAD_REPLY.value, str(fault), source=source, errors=errors)
-
-
-def usage_of(reply: JudgeReply) -> TokenUsage:
-    return TokenUsage(reply.prompt_tokens, reply.completion_tokens, reply.cached_tokens, calls=1)
-
-
-class JudgedScorer(ABC):
-    """Implements `Scorer`."""
-
-    def __init__(
-        self,
-        spec: JudgedGrader,
-        messages: Sequence[JudgeMessage],
-        judges: Judges,
-        *,
-        scale: VerdictScale,
-        source: str,
-    ) -> None:
-        self._judge = spec
-        self._scale = scale
-        self._judges = judges
-        self._source = source
-        self._prompt = Prompt(messages)
-        self._format = self.answer_format()
-
-    @abstractmethod
-    def answer_format(self) -> AnswerFormat:
-        """Returns the requested format of the judge's answer."""
-
-    @abstractmethod
-    def read(self, answer: JudgeAnswer) -> float:
-        """Returns the score of an answer. Raises `UnreadableAnswer`."""
-
-    def reason(self, content: dict[str, Any]) -> str | None:
-        """Returns the judge's reason, if the JSON of the answer has one."""
-        return _last_conclusion(content)
-
-    async def score(self, request: GradeRequest) -> ScoreResult:
-        try:
-            question = await run_on_scoring_thread(partial(self.question, request))
-        except Unrenderable as fault:
-            return replace(fault.result, sampled_model_name=self._judge.model)
-        cost = QuestionCost()
-        with cost.charging(self._judge.model):
-            score, reason = await asked_judge(
-                self._judges,
-                question,
-                partial(self._read, request=request),
-                verdict=self._format.verdict,
-                cost=cost,
-                source=self._source,
-            )
-        return ScoreResult(
-            score,
-            GraderErrors(),
-            reason=reason,
-            execution_time_s=cost.elapsed_s,
-            token_usage={self._judge.model: cost.usage},
-            sampled_model_name=self._judge.model,
+    asked = _instructed(question, wanted)
+    reply = await _reply(judges, asked, cost=cost, source=source)
+    try:
+        return await run_on_scoring_thread(partial(read_answer, reply.text, key, verdict))
+    except UnreadableAnswer as fault:
+        # Without the answer, whose quotations the judge would take for its own words.
+        wanted = (
+            f"An earlier answer could not be used: {fault}. Answer with this JSON object alone, "
+            f"without reasons or other keys: {shown}."
         )
+    asked = replace(
+        _instructed(question, wanted),
+        response_format=verdict.alone(key),
+        call_id=f"{question.call_id}_again",
+    )
+    reply = await _reply(judges, asked, cost=cost, source=source)
+    try:
+        return await run_on_scoring_thread(partial(read_answer, reply.text, key, verdict))
+    except UnreadableAnswer as fault:
+        raise _no_score(str(fault), reply.text, source=source) from fault
 
-    def question(self, request: GradeRequest) -> JudgeQuestion:
-        """Renders the judge's prompt for this sample. Raises `Unrenderable` or `ScoreFault`."""
-        spec = self._judge
-        return JudgeQuestion(
-            model=spec.model,
-            messages=with_instruction(self.messages(request), self._format.instruction),
-            response_format=self._format.response_format,
-            call_id=request.call_id,
-            trace_id=request.trace_id,
-            sampling=sampling_of(spec.sampling_params),
-            base_url=spec.base_url,
-            headers=spec.headers or {},
-        )
 
-    def messages(self, request: GradeRequest) -> list[dict[str, Any]]:
-        """Returns the prompt about this sample. Raises `Unrenderable` or `ScoreFault`."""
-        return fill(self._prompt, request, source=self._source)
+async def _reply(
+    judges: Judges, question: JudgeQuestion, *, cost: QuestionCost, source: str
+) -> JudgeReply:
+    """Returns a whole answer. A refusal or an answer that was cut off is not asked again: a larger
+    limit helps, and verdicts without reasons would hide that. Raises `ScoreFault`.
+    """
+    try:
+        reply = await judges.ask(question)
+    except JudgeFault as fault:
+        raise server_fault(fault.kind, fault.message, source=source) from fault
+    cost.add(reply)
+    if reply.refusal is not None:
+        raise _no_score(REFUSED, reply.refusal, source=source, refused=True)
+    if reply.is_cut_off:
+        raise _no_score(CUT_OFF, reply.text, source=source)
+    return reply
 
-    def shown_texts(self, request: GradeRequest) -> list[str]:
-        """Returns the values that the prompt shows: a judge may quote any of them."""
-        return self._prompt.shown_texts(sample=request.sample, item=request.item)
 
-    def answer_texts(self, request: GradeRequest) -> list[str]:
-        """Returns those of the shown values that may be the judged answer."""
-        return self.shown_texts(request)
+def _no_score(message: str, said: str, *, source: str, refused: bool = False) -> ScoreFault:
+    errors = GraderErrors(
+        model_grader_parse_error=not refused,
+        model_grader_refusal_error=refused,
+        details=f"{message}: {said[:SHOWN_CHARACTERS]!r}",
+    )
+    return ScoreFault(FaultKind.BAD_REPLY.value, message, source=source, errors=errors)
 
-    def read_words(self, text: str, judged: list[Any]) -> float | None:
-        """Returns the score of a repeated answer without the coded key, for a judge that may answer
-        in words. Raises `UnreadableAnswer`.
-        """
-        del text, judged
-        return None
 
-    def _read(
-        self, text: str, *, request: GradeRequest, key: CodedKey | None
-    ) -> tuple[float, str | None]:
-        """Returns score and reason of an answer. Raises `UnreadableAnswer`."""
-        texts = self.shown_texts if key is None else self.answer_texts
-        judged = [request.sample, *texts(request)]
-        try:
-            answer = read_answer(text, judged, key=key, scale=self._scale)
-        except WithheldAnswer:
-            raise
-        except UnreadableAnswer:
-            score = None if key is None or key.needs_json else self.read_words(text, judged)
-            if score is None:
-                raise
-            return score, None
-        return self.read(answer), self.reason(answer.content)
+def _instructed(question: JudgeQuestion, wanted: str) -> JudgeQuestion:
+    """Adds an instruction to the first system message, or in a new one before all others: many
+    templates do not accept a second system message.
+    """
+    first, *rest = question.messages
+    if first["role"] in {"system", "developer"}:
+        first = {**first, "content": f"{first['content']}\n\n{wanted}"}
+    else:
+        first, rest = {"role": "system", "content": wanted}, question.messages
+    return replace(question, messages=[first, *rest])
+
+
+def question_of(
+    spec: JudgedGrader, messages: list[dict[str, Any]], *, call_id: str, trace_id: str
+) -> JudgeQuestion:
+    return JudgeQuestion(
+        model=spec.model,
+        messages=messages,
+        call_id=call_id,
+        trace_id=trace_id,
+        sampling=sampling_of(spec.sampling_params),
+        base_url=spec.base_url,
+        headers=spec.headers or {},
+    )
 
 
 def sampling_of(params: JudgeSampling | None) -> dict[str, Any]:
@@ -382,8 +395,45 @@ def sampling_of(params: JudgeSampling | None) -> dict[str, Any]:
     return {key: value for key, value in settings.items() if value is not None}
 
 
-def _last_conclusion(content: dict[str, Any]) -> str | None:
-    steps = content.get("steps")
-    last = steps[-1] if isinstance(steps, list) and steps else None
-    conclusion = last.get("conclusion") if isinstance(last, dict) else None
-    return quoted_text(conclusion)
+class JudgedScorer(Generic[_Value]):
+    """Implements `Scorer` for the judges of one answer."""
+
+    def __init__(
+        self,
+        spec: JudgedGrader,
+        judges: Judges,
+        verdict: Verdict[_Value],
+        *,
+        messages: Callable[[GradeRequest], list[dict[str, Any]]],
+        score: Callable[[_Value], float],
+        source: str,
+    ) -> None:
+        """`messages` returns the prompt about a sample, and raises `Unrenderable` or `ScoreFault`;
+        `score` is that of a verdict.
+        """
+        self._spec = spec
+        self._judges = judges
+        self._verdict = verdict
+        self._messages = messages
+        self._score = score
+        self._source = source
+
+    async def score(self, request: GradeRequest) -> ScoreResult:
+        spec = self._spec
+        try:
+            messages = await run_on_scoring_thread(partial(self._messages, request))
+        except Unrenderable as fault:
+            return replace(fault.result, sampled_model_name=spec.model)
+        question = question_of(spec, messages, call_id=request.call_id, trace_id=request.trace_id)
+        cost = QuestionCost()
+        with cost.charging(spec.model):
+            answer = await ask_judge(
+                self._judges, question, self._verdict, cost=cost, source=self._source
+            )
+        return ScoreResult(
+            self._score(answer.value),
+            reason=last_words(answer.reasons),
+            execution_time_s=cost.elapsed_s,
+            token_usage={spec.model: cost.usage},
+            sampled_model_name=spec.model,
+        )

@@ -1,14 +1,14 @@
 """Requests to a judge model and its replies, in Chat Completions form."""
 
 import asyncio
-import hashlib
 import json
 import random
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any, Final, Protocol, assert_never
+from dataclasses import dataclass, replace
+from typing import Any, Final, assert_never
 
+from app.graders.judge import JudgeFault, JudgeQuestion, JudgeReply
 from app.jobs.response_formats import with_trained_effort
 from app.kit.addresses import read_url
 from app.kit.egress import EgressReply
@@ -32,104 +32,13 @@ _WHOLE: Final = frozenset(
     }
 )
 """The finish reasons of a text that its model has ended."""
-_STRUCTURED_OUTPUT_WORDS: Final = ("response_format", "json_schema", "structured_output")
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeQuestion:
-    model: str
-    messages: list[dict[str, Any]]
-    response_format: dict[str, Any] | None
-    """The format that a server enforces; `None` leaves every word to the judge."""
-    call_id: str
-    trace_id: str
-    sampling: dict[str, Any] = field(default_factory=dict)
-    """Chat Completions settings, e.g. `temperature`."""
-    base_url: str | None = None
-    """The customer's own server, called with `headers`; `None` routes by the model's name."""
-    headers: dict[str, str] = field(default_factory=dict)
-    drops_format_at_any_refusal: bool = False
-    """True if the question is sent again without its format after any 4xx, not only after one that
-    names the format.
-    """
-
-    def body(self, model: str, *, structured: bool) -> dict[str, Any]:
-        body = {**self.sampling, "model": model, "messages": self.messages}
-        return {**body, "response_format": self.response_format} if structured else body
-
-
-@dataclass(frozen=True, slots=True)
-class JudgeReply:
-    text: str
-    refusal: str | None = None
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    cached_tokens: int = 0
-    latency_s: float = 0.0
-    is_cut_off: bool = False
-    """True for a text that its server ended, such as at a limit of tokens, perhaps before the
-    verdict.
-    """
-
-
-class JudgeFault(Exception):
-    """A call without an answer. The message is safe for the customer."""
-
-    def __init__(self, kind: FaultKind, message: str) -> None:
-        super().__init__(message)
-        self.kind = kind
-        self.message = message
-
-
-class StructuredOutputUnsupported(Exception):
-    """The server does not support structured output; a request without it may succeed."""
+class _Refused(JudgeFault):
+    """A request that would be refused again, unless it is its format."""
 
 
 _TEXT_PARTS: Final = ("text", "output_text")
-
-
-def refuses_structure(question: JudgeQuestion, error: Mapping[str, Any]) -> bool:
-    """Returns whether an error object says that a format is not supported. In its message, where a
-    server may repeat the question, words that the question has too are no sign.
-    """
-    fields = f"{error.get('param')} {error.get('code')}".lower()
-    message = error.get("message")
-    said = _joined(message) if isinstance(message, str) else ""
-    found = [word for word in _STRUCTURED_OUTPUT_WORDS if word in said]
-    asked = _joined(json.dumps(question.messages)) if found else ""
-    named = any(word in fields for word in _STRUCTURED_OUTPUT_WORDS)
-    return named or any(word not in asked for word in found)
-
-
-def _joined(text: str) -> str:
-    return text.lower().replace(" ", "_")
-
-
-def error_in(body: bytes) -> Mapping[str, Any]:
-    """Returns the error object of a refusal. Some servers send it without the key `error`; some
-    send a text there or at `detail`, or a list of faults of fields.
-    """
-    try:
-        content = json.loads(body)
-    except (ValueError, RecursionError):
-        return {}
-    if isinstance(content, list) and len(content) == 1:
-        (content,) = content
-    if not isinstance(content, dict):
-        return {}
-    error = content.get("error") or content.get("detail") or content
-    if isinstance(error, list):
-        # Not `input`, which may be the whole request.
-        shown = ("loc", "msg", "message")
-        error = " ".join(
-            " ".join(str(fault.get(name)) for name in shown)
-            if isinstance(fault, dict)
-            else str(fault)
-            for fault in error
-        )
-    if isinstance(error, str):
-        return {"message": error}
-    return error if isinstance(error, dict) else {}
 
 
 def read_completion(content: Any, *, latency_s: float) -> JudgeReply:
@@ -184,34 +93,8 @@ def read_reply(reply: EgressReply) -> JudgeReply | EgressReply:
     return read_completion(content, latency_s=reply.latency_s)
 
 
-__all__ = [
-    "EngineModel",
-    "EngineModels",
-    "InMemoryJudges",
-    "JudgeFault",
-    "JudgeQuestion",
-    "JudgeReply",
-    "Judges",
-    "RoutedJudges",
-    "build_judge_egress",
-]
-
 _FIRST_WAIT_S: Final = 0.2
 _LONGEST_WAIT_S: Final = 5.0
-
-
-class Judges(Protocol):
-    async def knows(self, model: str) -> bool:
-        """Returns true if a server is configured for the name."""
-        ...
-
-    async def ask(self, question: JudgeQuestion) -> JudgeReply:
-        """Sends a question and returns the judge's reply. Raises `JudgeFault`."""
-        ...
-
-    def code(self, call_id: str) -> str:
-        """Returns the code of a question, the same at every call, which no judged text can have."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,45 +156,34 @@ class RoutedJudges:
         self._configured_endpoints = configured_endpoints
         self._endpoints = endpoints
         self._signer = signer
-        self._unstructured: set[tuple[str | None, str]] = set()
-        """Servers and models without support for structured output."""
 
     async def knows(self, model: str) -> bool:
         return model in self._configured or await self._engine.find(model) is not None
 
     async def ask(self, question: JudgeQuestion) -> JudgeReply:
-        server = (question.base_url, question.model)
-        if question.response_format is None or server in self._unstructured:
-            return await self._ask(question, structured=False)
         try:
-            return await self._ask(question, structured=True)
-        except StructuredOutputUnsupported:
-            reply = await self._ask(question, structured=False)
-        if not question.drops_format_at_any_refusal:
-            self._unstructured.add(server)
-        return reply
+            return await self._ask(question)
+        except _Refused:
+            if question.response_format is None:
+                raise
+        return await self._ask(replace(question, response_format=None))
 
     def code(self, call_id: str) -> str:
         return self._signer.code(call_id)
 
-    async def _ask(self, question: JudgeQuestion, *, structured: bool) -> JudgeReply:
+    async def _ask(self, question: JudgeQuestion) -> JudgeReply:
         if question.base_url is not None:
-            return await self._post(
-                self._endpoints, question.base_url, question, question.headers, structured
-            )
+            return await self._post(self._endpoints, question.base_url, question, question.headers)
         judge = self._configured.get(question.model)
         if judge is not None:
             key = judge.api_key.get_secret_value()
             headers = {"Authorization": f"Bearer {key}"} if key else {}
-            return await self._post(
-                self._configured_endpoints, judge.base_url, question, headers, structured
-            )
+            return await self._post(self._configured_endpoints, judge.base_url, question, headers)
         model = await self._engine.find(question.model)
         if model is None:
             raise JudgeFault(FaultKind.ERROR, f"the model '{question.model}' does not exist")
-        body = question.body(model.engine_name, structured=structured)
-        body = with_trained_effort(body, model.reasoning_effort)
-        return await self._chat(model, question, body)
+        body = with_trained_effort(question.body(model.engine_name), model.reasoning_effort)
+        return await self._chat(model, body)
 
     async def _post(
         self,
@@ -319,9 +191,8 @@ class RoutedJudges:
         base_url: str,
         question: JudgeQuestion,
         headers: Mapping[str, str],
-        structured: bool,
     ) -> JudgeReply:
-        body = question.body(question.model, structured=structured)
+        body = question.body(question.model)
         request = EndpointRequest(
             headers=headers,
             body=await asyncio.to_thread(_encoded, body),
@@ -338,19 +209,12 @@ class RoutedJudges:
             case JudgeReply() as reply:
                 # On a thread: a reply may be long, and other calls wait for this loop.
                 return await asyncio.to_thread(_without_echoes, reply, headers, base_url)
-            case EgressReply(status=status, body=refusal):
-                error = await asyncio.to_thread(error_in, refusal)
-                if structured and (
-                    question.drops_format_at_any_refusal or refuses_structure(question, error)
-                ):
-                    raise StructuredOutputUnsupported
-                raise JudgeFault(FaultKind.ERROR, f"answered {status}")
+            case EgressReply(status=status):
+                raise _Refused(FaultKind.ERROR, f"answered {status}")
             case _:
                 assert_never(answer.value)
 
-    async def _chat(
-        self, model: EngineModel, question: JudgeQuestion, body: dict[str, Any]
-    ) -> JudgeReply:
+    async def _chat(self, model: EngineModel, body: dict[str, Any]) -> JudgeReply:
         """Calls the service's engine: loads a missing adapter and retries an unavailable engine
         until the deadline.
         """
@@ -360,7 +224,7 @@ class RoutedJudges:
             attempt += 1
             try:
                 left_s = deadline - clock.now()
-                return await self._chat_once(model, question, body, remaining_s=left_s)
+                return await self._chat_once(model, body, remaining_s=left_s)
             except (Unavailable, EndpointFault) as error:
                 wait_s = random.random() * min(_LONGEST_WAIT_S, _FIRST_WAIT_S * 2.0**attempt)
                 if clock.now() + wait_s >= deadline:
@@ -368,12 +232,7 @@ class RoutedJudges:
             await clock.sleep(wait_s)
 
     async def _chat_once(
-        self,
-        model: EngineModel,
-        question: JudgeQuestion,
-        body: dict[str, Any],
-        *,
-        remaining_s: float,
+        self, model: EngineModel, body: dict[str, Any], *, remaining_s: float
     ) -> JudgeReply:
         started = time.perf_counter()
         inference = self._engine.inference
@@ -393,14 +252,8 @@ class RoutedJudges:
         except Unavailable:
             raise
         except RequestError as error:
-            refused = {"message": error.message, "param": error.param, "code": error.code}
-            is_sent = "response_format" in body
-            if is_sent and (
-                question.drops_format_at_any_refusal or refuses_structure(question, refused)
-            ):
-                raise StructuredOutputUnsupported from error
             message = error.message.replace(model.engine_name, model.name)
-            raise JudgeFault(FaultKind.ERROR, f"the engine refused: {message}") from error
+            raise _Refused(FaultKind.ERROR, f"the engine refused: {message}") from error
         return read_completion(content, latency_s=time.perf_counter() - started)
 
 
@@ -415,24 +268,3 @@ def _without_echoes(reply: JudgeReply, headers: Mapping[str, str], url: str) -> 
     echoes = Echoes(headers, url)
     refusal = None if reply.refusal is None else echoes.hidden_in(reply.refusal)
     return replace(reply, text=echoes.hidden_in(reply.text), refusal=refusal)
-
-
-@dataclass(slots=True)
-class InMemoryJudges:
-    """In-memory twin: a script returns replies or raises, and every question is recorded. It has no
-    secret, so its codes are predictable.
-    """
-
-    script: Callable[[JudgeQuestion], JudgeReply]
-    models: frozenset[str] = frozenset()
-    asked: list[JudgeQuestion] = field(default_factory=list)
-
-    async def knows(self, model: str) -> bool:
-        return model in self.models
-
-    async def ask(self, question: JudgeQuestion) -> JudgeReply:
-        self.asked.append(question)
-        return self.script(question)
-
-    def code(self, call_id: str) -> str:
-        return hashlib.sha256(call_id.encode()).hexdigest()[:10]

@@ -18,14 +18,13 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError, PydanticKnownError
 
-from app.graders.program_definitions import DefinitionWork, TooMuchToRead
 from app.graders.templates import (
+    DefinitionWork,
     RenderBudget,
     RenderedTooLong,
     Template,
     TemplateError,
     parse_template,
-    shown_texts,
 )
 from app.kit.fields import DescribedModel, TemplateMark
 
@@ -37,9 +36,9 @@ _MEDIA_PARTS: Final = ("input_image", "input_audio", "image_url", "audio")
 def _template(text: str, info: ValidationInfo) -> str:
     """Counts and parses a template. Raises an error of pydantic."""
     try:
-        DefinitionWork.of(info).count_template(text)
+        DefinitionWork.of(info).count(text)
         parse_template(text)
-    except (TooMuchToRead, TemplateError) as fault:
+    except TemplateError as fault:
         raise PydanticCustomError("template_error", "{fault}", {"fault": str(fault)}) from None
     return text
 
@@ -154,11 +153,6 @@ class Prompt:
             {"role": role, "content": "\n".join(map(budget.render, templates))}
             for role, templates in self._messages
         ]
-
-    def shown_texts(self, *, sample: Mapping[str, Any], item: Mapping[str, Any]) -> list[str]:
-        """Returns the values that the prompt shows, as texts."""
-        templates = [one for _, templates in self._messages for one in templates]
-        return shown_texts(templates, sample=sample, item=item)
 
     def row_fits(self, item: Mapping[str, Any]) -> bool:
         """Returns whether the texts that depend on the row only are within the limit of `fill`."""

@@ -175,7 +175,7 @@ class LlmJudgeGrader(JudgedGrader):
 
 
 class ScoreModelGrader(JudgedGrader):
-    """A model that answers with a number, clamped to `range`."""
+    """A model that answers with a number in `range`; another number is no score."""
 
     type: Literal["score_model"]
     name: str = Field(default="score_model", min_length=1, max_length=256)

@@ -1,84 +1,25 @@
-"""Faults of the python graders of a request.
+"""The python grader, and the faults of the code in a definition: sources, patterns and schemas.
 
 They are reported when a definition is created or checked, never when a stored one is read. Parsing
-is slow and belongs on a thread, but holds the interpreter lock even there. The total size of a
-request's sources is therefore limited, and sources beyond a second limit are only checked by the
-sandbox.
+a source is slow and belongs on a thread, but holds the interpreter lock even there. The total size
+of a request's sources is therefore limited, and sources beyond a second limit are only checked by
+the sandbox.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, Literal
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Literal
 
-from pydantic import BaseModel, Field, ValidationInfo, field_validator
+from pydantic import BaseModel, Field, field_validator
 from pydantic_core import PydanticCustomError
 from typing_extensions import override
 
 from app.graders.grader_model import GraderModel
+from app.graders.json_schemas import CHECK_LIMIT_S, JsonSchemaFault, check_pattern, check_schema
 from app.graders.python_source import MAX_READ, MAX_SOURCES, SourceFault, check_size, check_source
+from app.graders.text_definitions import JsonValidGrader, RegexGrader
 from app.kit.errors import InvalidRequest, refused_value
 from app.kit.fields import Path, parameter
-
-MAX_PLACEHOLDERS_TOGETHER: Final = 10_000
-"""Largest number in all templates. Measured: 6e-6 seconds each when they are parsed, 4e-5 with 64
-steps.
-"""
-MAX_PATTERN_BYTES_TOGETHER: Final = 2**20
-"""Bytes of compiled programs from which no other pattern or schema is compiled. Measured: 2e-7
-seconds each, so 0.2 seconds, during which the compiler keeps the interpreter lock.
-"""
-BYTES_OF_A_CHECK: Final = 128
-"""Bytes of compiled programs that take as long as one check of a schema."""
-
-
-class TooMuchToRead(ValueError):
-    """The graders of a definition exceed a limit together; the text names it."""
-
-
-@dataclass(slots=True)
-class DefinitionWork:
-    """The work that is left for the parts of one definition that are not read yet."""
-
-    _placeholders: int = MAX_PLACEHOLDERS_TOGETHER
-    _pattern_bytes: int = MAX_PATTERN_BYTES_TOGETHER
-    _has_faulty_pattern: bool = False
-
-    @classmethod
-    def of(cls, info: ValidationInfo) -> "DefinitionWork":
-        """Returns the work of the validation, a new one for a part that is read by itself."""
-        return info.context if isinstance(info.context, cls) else cls()
-
-    def count_template(self, template: str) -> None:
-        """Counts a template before it is parsed. Raises `TooMuchToRead`."""
-        self._placeholders -= template.count("{{")
-        if self._placeholders < 0:
-            raise TooMuchToRead(
-                f"there are more than {MAX_PLACEHOLDERS_TOGETHER} placeholders together"
-            )
-
-    def check_patterns(self) -> None:
-        """Raises `TooMuchToRead` where no other pattern is compiled."""
-        if self._pattern_bytes <= 0 and self._has_faulty_pattern:
-            raise TooMuchToRead(
-                "it was not read, because other patterns and schemas have errors: correct those "
-                "first"
-            )
-        if self._pattern_bytes <= 0:
-            raise TooMuchToRead(
-                "the patterns and schemas of the graders are too large together: those before "
-                f"this one compile to {MAX_PATTERN_BYTES_TOGETHER} bytes or more"
-            )
-
-    def count_pattern_bytes(self, size: int) -> None:
-        """Counts patterns that were compiled after `check_patterns`."""
-        self._pattern_bytes -= size
-
-    def count_faulty_pattern(self, size: int) -> None:
-        """Counts a pattern or a schema with an error, whose attempts compile `size` bytes at
-        most.
-        """
-        self.count_pattern_bytes(size)
-        self._has_faulty_pattern = True
 
 
 class PythonGrader(GraderModel):
@@ -153,32 +94,53 @@ def _too_many(sources: Sequence[tuple[str, str]]) -> InvalidRequest | None:
     return None
 
 
+def pattern_faults(definitions: Sequence[tuple[str, BaseModel]]) -> Iterator[InvalidRequest]:
+    """Yields the fault of each expression and each JSON Schema at or below the definitions that
+    cannot be compiled. For a thread: it asks another process.
+    """
+    ends = time.monotonic() + CHECK_LIMIT_S
+    for root, definition in definitions:
+        for path, grader in graders_in(definition):
+            field = "pattern" if isinstance(grader, RegexGrader) else "json_schema"
+            try:
+                _compile(grader, is_late=time.monotonic() > ends)
+            except JsonSchemaFault as fault:
+                yield refused_value(parameter(root, (*path, field)), str(fault))
+
+
+def _compile(grader: GraderModel, *, is_late: bool) -> None:
+    """Raises `JsonSchemaFault`."""
+    match grader:
+        case RegexGrader() | JsonValidGrader(json_schema=dict()) if is_late:
+            raise JsonSchemaFault("those before it take too long together; make them simpler")
+        case RegexGrader(pattern=pattern, whole=whole, ignore_case=ignore_case):
+            check_pattern(pattern, whole=whole, ignore_case=ignore_case)
+        case JsonValidGrader(json_schema=dict() as schema):
+            check_schema(schema)
+        case _:
+            return
+
+
 def python_graders(definition: BaseModel) -> Iterator[tuple[Path, PythonGrader]]:
     """Yields each python grader at or below `definition` with its path."""
-    yield from _python_graders(definition, ())
+    for path, grader in graders_in(definition):
+        if isinstance(grader, PythonGrader):
+            yield path, grader
 
 
-def _python_graders(value: Any, path: Path) -> Iterator[tuple[Path, PythonGrader]]:
-    match value:
-        case PythonGrader():
-            yield path, value
-        case BaseModel():
-            for name, below in value.__dict__.items():
-                yield from _python_graders_in(below, (*path, name))
-        case _:
-            return
-
-
-def _python_graders_in(value: Any, path: Path) -> Iterator[tuple[Path, PythonGrader]]:
-    """Searches models, and lists and maps of models; free-form JSON contains none."""
+def graders_in(value: Any, path: Path = ()) -> Iterator[tuple[Path, GraderModel]]:
+    """Yields each grader in a model, and in its lists and maps; free-form JSON contains none."""
+    if isinstance(value, GraderModel):
+        yield path, value
+    below: Iterable[tuple[str | int, Any]] = ()
     match value:
         case BaseModel():
-            yield from _python_graders(value, path)
+            below = value.__dict__.items()
         case dict():
-            for name, below in value.items():
-                yield from _python_graders(below, (*path, name))
+            below = ((name, inner) for name, inner in value.items() if isinstance(inner, BaseModel))
         case list() | tuple():
-            for number, below in enumerate(value):
-                yield from _python_graders(below, (*path, number))
+            below = ((at, inner) for at, inner in enumerate(value) if isinstance(inner, BaseModel))
         case _:
-            return
+            pass
+    for name, inner in below:
+        yield from graders_in(inner, (*path, name))

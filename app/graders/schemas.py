@@ -10,9 +10,9 @@ from pydantic_core import PydanticCustomError
 from app.graders.calibration import MAX_SAMPLES, Sample
 from app.graders.definitions import Grader
 from app.jobs.schemas import Text
+from app.kit.faults import UnreadKey
 from app.kit.fields import DescribedModel, Json
 from app.kit.schemas import ClosedBody, Metadata, WireModel
-from app.kit.unknown_keys import UnreadKey
 from app.tools.registry import RegisteredVersion
 from app.tools.schemas import RegisteredObject, own_keys
 from app.tools.trial_schemas import HeaderSafe, SampleParts

@@ -246,6 +246,12 @@ def server_fault(kind: FaultKind, message: str, *, source: str) -> ScoreFault:
     return ScoreFault(kind.value, message, source=source, errors=errors)
 
 
+def unusable_grader(message: str, *, source: str) -> ScoreFault:
+    """Returns the fault of a grader whose definition gives no score to any sample."""
+    errors = GraderErrors(other_error=True, details=message)
+    return ScoreFault(BAD_SCORE, message, source=source, errors=errors)
+
+
 class Scorer(Protocol):
     async def score(self, request: GradeRequest) -> ScoreResult:
         """Scores one sample. Raises `ScoreFault`."""

@@ -10,10 +10,9 @@ from typing_extensions import override
 from app.accounts.accounts import Tenant
 from app.database import Database
 from app.graders.definitions import GRADER_MODELS, AnyGrader, Grader
-from app.graders.effects import constant_rewards
-from app.graders.template_faults import unplayable_path
+from app.graders.template_faults import REWARDS_ALIKE, constant_scores, unplayable_path
 from app.kit.errors import InvalidRequest
-from app.kit.unknown_keys import UnreadKey
+from app.kit.faults import UnreadKey
 from app.models.service import JudgeModels
 from app.tools.definition_check import check_definition, read_definition
 from app.tools.registry import LabelChanges, Noun, RegisteredVersion
@@ -80,7 +79,9 @@ class RegisteredGraderService(RegistryService):
 
     async def _warned(self, made: RegisteredVersion, grader: GraderConfig) -> RegisteredVersion:
         """Returns the new version with the warnings about it."""
-        found = await asyncio.to_thread(lambda: tuple(constant_rewards(grader, self.root)))
+        found = await asyncio.to_thread(
+            lambda: tuple(constant_scores(grader, self.root, REWARDS_ALIKE))
+        )
         return replace(made, unused=found)
 
     @override

@@ -1,16 +1,17 @@
-"""Faults of a syntactically valid template: single braces, and paths that never exist.
+"""Faults of the templates of a grader, which are found by trying them on a specimen of a sample:
+single braces, paths that no sample has, and graders whose templates read nothing of one.
 
 Templates with invalid syntax are refused when a grader is parsed.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator
 from difflib import get_close_matches
-from typing import Final
+from typing import Any, Final
 
 from pydantic import BaseModel
 
-from app.graders.program_definitions import DefinitionWork, TooMuchToRead
+from app.graders.grader_model import GraderModel
 from app.graders.samples import (
     CALL_KEYS,
     CHAT_CALL_KEYS,
@@ -19,23 +20,40 @@ from app.graders.samples import (
     MESSAGE_KEYS,
     TURN_KEYS,
 )
-from app.graders.templates import Placeholder, TemplateError, parse_template
+from app.graders.templates import DefinitionWork, Placeholder, TemplateError, parse_template
 from app.kit.errors import InvalidRequest, refused_value
 from app.kit.fields import parameter
+from app.kit.issues import CONSTANT_GRADER, NoEffect
 from app.kit.walk import FieldKind, WalkedField, walk_fields
 from app.rollouts.trajectory import REWARD_KEYS
 
 _ONE_BRACE: Final = re.compile(r"(?<!\{)\{\s*((?:sample|item)\s*[.\[][^{}\n]{0,200})\}(?!\})")
-_TEXTS: Final = frozenset({"output_text", "output_reasoning_summary", "stop_reason"})
-_LISTS: Final = frozenset({"choices", "output_tools", "tool_calls", "turns"})
 ENTRY_KEYS: Final = {"tool_calls": CALL_KEYS, "turns": TURN_KEYS}
 """Keys of the entries of each list of the whole rollout."""
-_HAS_PARTS: Final = frozenset({"message", "tool_calls", "function", "arguments_json"})
-"""Keys of entries whose value has parts; those of all others are texts and numbers."""
 _JSON: Final = "output_json"
 ENVIRONMENT: Final = "environment"
 """Key of `sample` with the rewards of an HTTP environment."""
-SAMPLE_KEYS: Final = (*sorted(_TEXTS | _LISTS), _JSON, ENVIRONMENT)
+_LIKELY: Final = 0.8
+_SIMILAR: Final = 0.6
+_ANY: Final = object()
+"""A value with parts of its own."""
+_CALL: Final = {
+    **dict.fromkeys(CHAT_CALL_KEYS, ""),
+    "function": dict.fromkeys(CHAT_FUNCTION_KEYS, ""),
+}
+_MESSAGE: Final = {**dict.fromkeys(MESSAGE_KEYS, ""), "tool_calls": [_CALL]}
+SPECIMEN: Final[dict[str, Any]] = {
+    "choices": [{**dict.fromkeys(CHOICE_KEYS, ""), "message": _MESSAGE}],
+    "output_reasoning_summary": "",
+    "output_text": "",
+    "output_tools": [_CALL],
+    "stop_reason": "",
+    "tool_calls": [{**dict.fromkeys(CALL_KEYS, ""), "arguments_json": _ANY}],
+    "turns": [{**dict.fromkeys(TURN_KEYS, ""), "tool_calls": 0}],
+    _JSON: _ANY,
+    ENVIRONMENT: dict.fromkeys(REWARD_KEYS, _ANY),
+}
+SAMPLE_KEYS: Final = tuple(SPECIMEN)
 
 
 def template_fault(field: WalkedField, root: str) -> InvalidRequest | None:
@@ -44,9 +62,8 @@ def template_fault(field: WalkedField, root: str) -> InvalidRequest | None:
     if found is None:
         return None
     right = f"{{{{{found[1].strip()}}}}}"
-    return _invalid(
-        field, root, f"'{found[0]}' has single braces and is plain text: write '{right}'"
-    )
+    message = f"'{found[0]}' has single braces and is plain text: write '{right}'"
+    return refused_value(parameter(root, field.path), message)
 
 
 def sample_fault(
@@ -55,10 +72,26 @@ def sample_fault(
     """Returns the error for a path into `sample` that no sample of a job has; `None` beyond the
     `work` of a definition, which is refused for that.
     """
-    for placeholder in _counted(field.value, work) if field.kind is FieldKind.TEMPLATE else ():
-        fault = _placeholder_fault(placeholder, json_output=json_output, environment=environment)
+    if field.kind is not FieldKind.TEMPLATE:
+        return None
+    try:
+        work.count(field.value)
+    except TemplateError:
+        return None
+    for placeholder in placeholders(field.value):
+        key = placeholder.steps[0] if placeholder.namespace == "sample" and placeholder.steps else 0
+        if key == _JSON and not json_output:
+            fault: str | None = (
+                'is there only with \'response_format\': send {"type": "json_object"} or a '
+                "'json_schema', or use 'sample.output_text'"
+            )
+        elif key == ENVIRONMENT and not environment:
+            fault = "is there only in a job whose 'environment' has the type 'http'"
+        else:
+            fault = path_fault(placeholder)
         if fault is not None:
-            return _invalid(field, root, f"'{{{{{placeholder.text[:80]}}}}}' {fault}")
+            message = f"'{{{{{placeholder.text[:80]}}}}}' {fault}"
+            return refused_value(parameter(root, field.path), message)
     return None
 
 
@@ -74,10 +107,6 @@ def unplayable_path(grader: BaseModel, root: str) -> InvalidRequest | None:
     return None
 
 
-def _invalid(field: WalkedField, root: str, message: str) -> InvalidRequest:
-    return refused_value(parameter(root, field.path), message)
-
-
 def placeholders(text: str) -> list[Placeholder]:
     """Returns the placeholders of a text; none if it is not a template."""
     try:
@@ -87,103 +116,119 @@ def placeholders(text: str) -> list[Placeholder]:
     return [part for part in template.parts if isinstance(part, Placeholder)]
 
 
-def _counted(text: str, work: DefinitionWork) -> list[Placeholder]:
-    try:
-        work.count_template(text)
-    except TooMuchToRead:
-        return []
-    return placeholders(text)
-
-
-def _placeholder_fault(
-    placeholder: Placeholder, *, json_output: bool, environment: bool
-) -> str | None:
-    if placeholder.namespace != "sample" or not placeholder.steps:
-        return None
-    key, *rest = placeholder.steps
-    if key == _JSON and not json_output:
-        return (
-            'is there only with \'response_format\': send {"type": "json_object"} or a '
-            "'json_schema', or use 'sample.output_text'"
-        )
-    if key == ENVIRONMENT and not environment:
-        return "is there only in a job whose 'environment' has the type 'http'"
-    if key not in SAMPLE_KEYS:
-        return f"names no part of a sample: {_cure(key, SAMPLE_KEYS, 'sample.')}"
-    return _fault_below(str(key), rest)
-
-
-def _fault_below(key: str, rest: list[str | int]) -> str | None:
-    if key == ENVIRONMENT and rest and rest[0] not in REWARD_KEYS:
-        return f"names no part of 'sample.{key}': {_cure(rest[0], REWARD_KEYS)}"
-    shape = shape_fault(key, rest)
-    if shape is not None or key not in _LISTS or not rest:
-        return shape
-    return _choice_fault(rest) if key == "choices" else _entry_fault(key, rest[1:])
-
-
-def shape_fault(key: str, rest: Sequence[str | int]) -> str | None:
-    """Returns the fault of steps below a text, and of steps into a list without an index."""
-    if key in _TEXTS and rest:
-        return f"leads nowhere: 'sample.{key}' is a text and has no parts"
-    if key in _LISTS and rest and not isinstance(rest[0], int):
-        return f"leads nowhere: 'sample.{key}' is a list: write 'sample.{key}[0]'"
+def path_fault(placeholder: Placeholder, *, own_keys: bool = False) -> str | None:
+    """Tries a path on the specimen. With `own_keys`, samples may have keys besides, so that only a
+    likely misspelling is a fault.
+    """
+    value: Any = SPECIMEN if placeholder.namespace == "sample" else _ANY
+    steps = placeholder.steps
+    for depth, step in enumerate(steps):
+        is_own = own_keys and depth > 1 and not isinstance(value, dict)
+        if value is _ANY or is_own:
+            return None
+        fault = _step_fault(value, steps[:depth], step, own_keys=own_keys)
+        if fault is not None or (isinstance(value, dict) and step not in value):
+            return fault
+        value = value[0 if isinstance(value, list) else step]
     return None
 
 
-def _choice_fault(rest: list[str | int]) -> str | None:
-    """Returns the fault of a path into the choices of a rollout, which has one."""
-    if rest[0] != 0:
-        return "leads nowhere: a sample has one choice: write 'sample.choices[0]'"
-    return _unknown_step(rest[1:], CHOICE_KEYS, "an entry of 'sample.choices'") or (
-        _message_fault(rest[2:]) if rest[1:2] == ["message"] else None
+def _step_fault(
+    value: Any, before: tuple[str | int, ...], step: str | int, *, own_keys: bool
+) -> str | None:
+    here = "sample" + "".join(
+        f"[{each}]" if isinstance(each, int) else f".{each}" for each in before
     )
+    if isinstance(value, dict):
+        return None if step in value else _unknown_step(value, before, str(step), own_keys=own_keys)
+    if not isinstance(value, list):
+        what = "a number" if isinstance(value, int) else "a text"
+        return f"leads nowhere: '{here}' is {what}{_instead(before)}"
+    if not isinstance(step, int):
+        return f"leads nowhere: '{here}' is a list: write '{here}[0]'"
+    if here == "sample.choices" and step and not own_keys:
+        return f"leads nowhere: a sample has one choice: write '{here}[0]'"
+    return None
 
 
-def _message_fault(steps: list[str | int]) -> str | None:
-    fault = _unknown_step(steps, MESSAGE_KEYS, "the message of 'sample.choices'", "message.")
-    if fault is not None or steps[:1] != ["tool_calls"] or len(steps) == 1:
-        return fault
-    if not isinstance(steps[1], int):
-        return "leads nowhere: the 'tool_calls' of a message are a list: write 'tool_calls[0]'"
-    return _chat_call_fault(steps[2:], "the 'tool_calls' of a message")
-
-
-def _entry_fault(key: str, steps: list[str | int]) -> str | None:
-    if key == "output_tools":
-        return _chat_call_fault(steps, "'sample.output_tools'")
-    if key == "turns" and steps[:1] == ["tool_calls"] and len(steps) > 1:
-        return "leads nowhere: 'tool_calls' of a turn is a number: use 'sample.tool_calls'"
-    return _unknown_step(steps, ENTRY_KEYS[key], f"an entry of 'sample.{key}'")
+def _instead(steps: tuple[str | int, ...]) -> str:
+    """Returns the cure of a path below a single value."""
+    key = str(steps[-1])
+    if key == "arguments" and steps[0] == "tool_calls":
+        return ": use 'arguments_json'"
+    is_elsewhere = len(steps) > 1 and isinstance(SPECIMEN.get(key), list)
+    return f": use 'sample.{key}'" if is_elsewhere else " and has no parts"
 
 
 def _unknown_step(
-    steps: list[str | int], known: tuple[str, ...], owner: str, prefix: str = ""
+    known: dict[str, Any], before: tuple[str | int, ...], step: str, *, own_keys: bool
 ) -> str | None:
-    """Returns the fault of a first step that is not known, or of a second one into a single
-    value.
-    """
-    if not steps:
-        return None
-    if steps[0] not in known:
-        return f"names no part of {owner}: {_cure(steps[0], known, prefix)}"
-    if len(steps) == 1 or steps[0] in _HAS_PARTS:
-        return None
-    instead = ": use 'arguments_json'" if steps[0] == "arguments" and "turn" in known else ""
-    return f"leads nowhere: '{steps[0]}' is one value and has no parts{instead}"
+    """Returns the fault of a step that an object of the specimen does not have."""
+    entry = max((at for at, each in enumerate(before) if isinstance(each, int)), default=-1)
+    prefix = "".join(f"{each}." for each in before[entry + 1 :])
+    owner = f"an entry of 'sample.{before[0]}'" if entry > 0 else "a sample"
+    if entry < 0:
+        prefix = f"sample.{prefix}"
+    below = [key for key, value in known.items() if isinstance(value, dict) and step in value]
+    near = get_close_matches(step[:80], known, n=1, cutoff=_LIKELY if own_keys else _SIMILAR)
+    if below and not own_keys:
+        return f"names no part of {owner}: write '{below[0]}.{step}' in place of '{step}'"
+    if near:
+        return f"names no part of {owner}: did you mean '{prefix}{near[0]}'?"
+    return None if own_keys else f"names no part of {owner}: it has {', '.join(known)}"
 
 
-def _chat_call_fault(steps: list[str | int], owner: str) -> str | None:
-    """Returns the fault of a path that addresses a call in chat form."""
-    what = f"an entry of {owner}, a call as in a chat message"
-    if steps and steps[0] in CHAT_FUNCTION_KEYS:
-        return f"names no part of {what}: write 'function.{steps[0]}' in place of '{steps[0]}'"
-    fault = _unknown_step(steps, CHAT_CALL_KEYS, what)
-    if fault is not None or steps[:1] != ["function"]:
-        return fault
-    return _unknown_step(steps[1:], CHAT_FUNCTION_KEYS, what, "function.")
+WHOLE: Final = ""
+"""Stands for a template of the whole sample."""
 
 
-def _cure(step: str | int, known: tuple[str, ...], prefix: str = "") -> str:
-    near = get_close_matches(str(step)[:80], known, n=1)
-    return f"did you mean '{prefix}{near[0]}'?" if near else f"it has {', '.join(known)}"
+def constant_scores(grader: GraderModel, param: str, cost: str) -> Iterator[NoEffect]:
+    """Yields a warning about a grader that reads nothing of a sample."""
+    if not any(map(_may_read_sample, _single_graders(grader))):
+        message = f"'{param}' reads nothing of a sample, so {cost}; use a template such as "
+        yield NoEffect(CONSTANT_GRADER, param, message + "'{{sample.output_text}}'")
+
+
+REWARDS_ALIKE: Final = "all rollouts of a row earn the same and the job learns nothing"
+
+
+def parts_read(grader: GraderModel) -> frozenset[str]:
+    """Returns the parts of a sample without which the grader has nothing to score."""
+    return frozenset(key for each in _single_graders(grader) for key in _own_parts(each))
+
+
+def _may_read_sample(grader: GraderModel) -> bool:
+    """Returns whether the score can depend on the sample, as one without any template may."""
+    templates = list(_templates(grader))
+    read = any(_parts(text) for _, text in templates)
+    return grader.reads_beside_templates or not templates or read
+
+
+def _single_graders(grader: GraderModel) -> Iterator[GraderModel]:
+    if not grader.parts:
+        yield grader
+    for part in grader.parts.values():
+        yield from _single_graders(part)
+
+
+def _own_parts(grader: GraderModel) -> Iterator[str]:
+    by_nature = grader.parts_read_by_nature
+    yield from by_nature
+    for name, text in _templates(grader):
+        if not (by_nature and name == "input"):
+            yield from _parts(text)
+
+
+def _templates(grader: GraderModel) -> Iterator[tuple[str, str]]:
+    """Yields the field and the text of each template."""
+    for field in walk_fields(type(grader), grader):
+        if field.kind is FieldKind.TEMPLATE:
+            yield str(field.path[0]), field.value
+
+
+def _parts(text: str) -> frozenset[str]:
+    return frozenset(
+        str(each.steps[0]) if each.steps else WHOLE
+        for each in placeholders(text)
+        if each.namespace == "sample"
+    )

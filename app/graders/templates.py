@@ -7,12 +7,11 @@ braces (`\textbf{item}`, `{"item": 3}`) are text.
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, ValidationInfo
 from pydantic_core import PydanticCustomError
 
 _PLACEHOLDER: Final = re.compile(
@@ -91,6 +90,10 @@ SectionText = Annotated[
 
 NAMESPACES: Final = ("item", "sample")
 MAX_PLACEHOLDERS: Final = 1_000
+MAX_PLACEHOLDERS_TOGETHER: Final = 10_000
+"""Largest number in all templates of a definition: the event loop of all tenants parses them, in
+6e-6 seconds each.
+"""
 MAX_RENDERED: Final = 2_097_152
 """Largest number of characters of a rendered text."""
 _PATH: Final = re.compile(r"(?P<namespace>[^\s.\[\]{}]+)(?P<rest>.*)", re.DOTALL)
@@ -125,6 +128,26 @@ class RenderedTooLong(Exception):
 
 def too_long(limit: int) -> str:
     return f"a text is longer than {limit} characters"
+
+
+@dataclass(slots=True)
+class DefinitionWork:
+    """The placeholders that the parts of one definition may still have."""
+
+    _placeholders: int = MAX_PLACEHOLDERS_TOGETHER
+
+    @classmethod
+    def of(cls, info: ValidationInfo) -> "DefinitionWork":
+        """Returns the work of the validation, a new one for a part that is read by itself."""
+        return info.context if isinstance(info.context, cls) else cls()
+
+    def count(self, template: str) -> None:
+        """Counts a template before it is parsed. Raises `TemplateError`."""
+        self._placeholders -= template.count("{{")
+        if self._placeholders < 0:
+            raise TemplateError(
+                f"there are more than {MAX_PLACEHOLDERS_TOGETHER} placeholders together"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,18 +212,6 @@ class Template:
                 raise RenderedTooLong
             texts.append(text)
         return "".join(texts)
-
-
-def shown_texts(
-    templates: Iterable[Template], *, sample: Mapping[str, Any], item: Mapping[str, Any]
-) -> list[str]:
-    """Returns the values that templates show, each once and as the text in which they show it."""
-    placeholders = {each for template in templates for each in template.placeholders}
-    namespaces, texts = {"sample": sample, "item": item}, list[str]()
-    for each in placeholders:
-        with suppress(MissingVariable):
-            texts.append(each.find(namespaces))
-    return texts
 
 
 class RenderBudget:

@@ -1,26 +1,18 @@
 """`contains`: looks for several needles in a text."""
 
 import math
-from collections.abc import Sequence
+from importlib.util import find_spec
 from typing import Annotated, Any, ClassVar, Final, Literal, Self, assert_never
 
-from pydantic import Field, StringConstraints, ValidationInfo, field_validator, model_validator
+from pydantic import Field, StringConstraints, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 from typing_extensions import override
 
 from app.graders.grader_model import ANSWER, MAX_PARTS, Flag, UnitGrader, fault_at
-from app.graders.json_schemas import (
-    MAX_COMPILED_BYTES,
-    MAX_PATTERN,
-    JsonSchemaFault,
-    compile_pattern,
-    compile_schema,
-)
+from app.graders.json_schemas import MAX_PATTERN
 from app.graders.judge_prompts import TemplateText
-from app.graders.program_definitions import BYTES_OF_A_CHECK, DefinitionWork, TooMuchToRead
-from app.graders.schema_costs import MAX_PATTERN_BYTES
 from app.graders.templates import SectionText, placeholder_in
-from app.kit.fields import EmbeddingMark, Path
+from app.kit.fields import EmbeddingMark
 from app.kit.texts import TAG
 
 
@@ -40,11 +32,13 @@ class ContainsGrader(UnitGrader):
     ignore_case: Flag = False
     """True ignores case, by Unicode case folding."""
 
-    @property
-    @override
-    def empty_texts(self) -> Sequence[tuple[Path, str]]:
-        reason = "it is empty, and an empty text is never found"
-        return [(("needles", n), reason) for n, needle in enumerate(self.needles) if not needle]
+    @field_validator("needles")
+    @classmethod
+    def _can_be_found(cls, needles: list[str]) -> list[str]:
+        empty = next((at for at, needle in enumerate(needles) if not needle), None)
+        if empty is not None:
+            raise fault_at(empty, "it is empty, and an empty text is never found")
+        return needles
 
 
 Normalisation = Literal["none", "NFC", "NFD", "NFKC", "NFKD"]
@@ -85,25 +79,17 @@ class RegexGrader(UnitGrader):
     ignore_case: Flag = False
     """True ignores case."""
 
-    @model_validator(mode="after")
-    def _compiles(self, info: ValidationInfo) -> Self:
-        work = DefinitionWork.of(info)
-        try:
-            work.check_patterns()
-            compiled = compile_pattern(self.pattern, whole=self.whole, ignore_case=self.ignore_case)
-            work.count_pattern_bytes(compiled.size)
-        except TooMuchToRead as much:
-            raise fault_at("pattern", str(much)) from None
-        except JsonSchemaFault as fault:
-            # Both forms, and the one that finds the fault, may have reached the limit.
-            work.count_faulty_pattern(3 * MAX_COMPILED_BYTES)
-            found = placeholder_in(self.pattern)
-            cause = (
+    @field_validator("pattern")
+    @classmethod
+    def _is_no_template(cls, pattern: str) -> str:
+        found = placeholder_in(pattern)
+        if found is not None:
+            fault = (
                 f"'{found}' is not filled, because the pattern is not a template: a grader of type "
+                "'contains' or 'string_check' compares with a value of the row"
             )
-            cure = "'contains' or 'string_check' compares with a value of the row"
-            raise fault_at("pattern", f"{cause}{cure}" if found else str(fault)) from None
-        return self
+            raise PydanticCustomError("grader_error", "{fault}", {"fault": fault})
+        return pattern
 
 
 class StringCheckGrader(UnitGrader):
@@ -119,12 +105,11 @@ class StringCheckGrader(UnitGrader):
     operation: Literal["eq", "ne", "neq", "like", "ilike"]
     """`like`: input contains reference; `ilike` ignores case; `neq` is `ne`."""
 
-    @property
-    @override
-    def empty_texts(self) -> Sequence[tuple[Path, str]]:
-        if self.reference or self.operation not in ("like", "ilike"):
-            return ()
-        return [(("reference",), "it is empty, and every text contains an empty one")]
+    @model_validator(mode="after")
+    def _compares_with_a_text(self) -> Self:
+        if not self.reference and self.operation in ("like", "ilike"):
+            raise fault_at("reference", "it is empty, and every text contains an empty one")
+        return self
 
 
 class LengthBoundsGrader(UnitGrader):
@@ -180,6 +165,9 @@ SimilarityMetric = Literal[
 # fmt: on
 
 
+_OF_NLTK: Final = frozenset({"bleu", "gleu", "meteor"})
+
+
 class TextSimilarityGrader(UnitGrader):
     """The similarity of two texts, from 0 to 1."""
 
@@ -194,12 +182,23 @@ class TextSimilarityGrader(UnitGrader):
     evaluation_metric: Annotated[SimilarityMetric, EmbeddingMark(COSINE)]
     """The measure of similarity; `cosine` needs the operator's embedding endpoint."""
 
-    @property
-    @override
-    def empty_texts(self) -> Sequence[tuple[Path, str]]:
-        if self.reference.strip():
-            return ()
-        return [(("reference",), "it is blank, so that there is nothing to compare with")]
+    @field_validator("reference")
+    @classmethod
+    def _is_a_text(cls, reference: str) -> str:
+        if not reference.strip():
+            fault = "it is blank, so that there is nothing to compare with"
+            raise PydanticCustomError("grader_error", "{fault}", {"fault": fault})
+        return reference
+
+    @field_validator("evaluation_metric")
+    @classmethod
+    def _is_installed(cls, metric: SimilarityMetric) -> SimilarityMetric:
+        if metric in _OF_NLTK and find_spec("nltk") is None:
+            raise ValueError(
+                f"'{metric}' is not installed here: the operator adds it with "
+                "pip install 'agent-rft[texts]'"
+            )
+        return metric
 
     @property
     def longest_answer(self) -> int:
@@ -277,25 +276,3 @@ class JsonValidGrader(UnitGrader):
     """
     fenced: Flag = False
     """True: the JSON may be in the only Markdown block of the text instead."""
-
-    @field_validator("json_schema")
-    @classmethod
-    def _compiles(
-        cls, schema: dict[str, Any] | None, info: ValidationInfo
-    ) -> dict[str, Any] | None:
-        work = DefinitionWork.of(info)
-        if schema is not None:
-            try:
-                work.check_patterns()
-                cost = compile_schema(schema).cost
-                work.count_pattern_bytes(cost.pattern_bytes + cost.checks * BYTES_OF_A_CHECK)
-            except TooMuchToRead as much:
-                raise _fault(much) from None
-            except JsonSchemaFault as fault:
-                work.count_faulty_pattern(MAX_PATTERN_BYTES)  # its patterns may have reached it
-                raise _fault(fault) from None
-        return schema
-
-
-def _fault(cause: Exception) -> PydanticCustomError:
-    return PydanticCustomError("schema_error", "{fault}", {"fault": str(cause)})

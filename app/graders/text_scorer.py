@@ -1,6 +1,4 @@
-"""Normalises long texts in pieces, so that the interpreter lock is released between them, and takes
-out their escapes.
-"""
+"""Normalises long texts in pieces, so that the interpreter lock is released between them."""
 
 import re
 import time
@@ -10,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from html import unescape
 from typing import Final, Literal, final
 
 from typing_extensions import override
@@ -20,20 +17,8 @@ from app.graders.scorer import GradeRequest, GraderErrors, ScoreResult, run_on_s
 from app.graders.templates import parse_template, too_long
 from app.graders.templating import Unrenderable, render_all, unusable_text_fault
 from app.graders.text_definitions import TextSimilarityGrader
-from app.graders.texts import replaced_in
 
 NormalForm = Literal["NFC", "NFD", "NFKC", "NFKD"]
-_ZEROS: Final = re.compile(r"&#([xX]?)0+(?=[0-9a-fA-F])")
-_TOO_LONG: Final = re.compile(r"&#[xX]?[0-9a-fA-F]{8,}+;?")
-"""A reference to no character, which `unescape` does not read from 4,300 digits on."""
-_LONG_LIGATURES: Final = re.compile(r"[\ufdfa\ufdfb\u3300-\u3357]+")
-"""Arabic phrases of up to 18 letters and Japanese words in one character: no verdicts."""
-_UNSEEN: Final = re.compile(
-    r"[\u00ad\u034f\u061c\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u20e3\ufe00-\ufe0f\ufeff"
-    r"\U000e0000-\U000e01ef]"
-)
-"""Characters without a width: joiners, directions, variants and tags."""
-_ESCAPE: Final = re.compile(r"\\u([0-9a-f]{4})", re.IGNORECASE)
 
 
 def normalised_text(form: NormalForm, text: str) -> str:
@@ -51,26 +36,6 @@ def length_normalised(form: NormalForm, text: str) -> int:
     for piece in pieces(text):
         counts.update(piece)
     return sum(times * len(unicodedata.normalize(form, each)) for each, times in counts.items())
-
-
-def plain_text(text: str) -> str:
-    """Returns a text without the escapes of HTML and JSON and without unseen characters, and with
-    plain forms of letters.
-    """
-    for _ in range(2):
-        text = _without_references(text)
-    if "\\u" in text:
-        text = _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text)
-    if not text.isascii():
-        text = replaced_in(_UNSEEN, "", replaced_in(_LONG_LIGATURES, " ", text))
-    return normalised_text("NFKC", text)
-
-
-def _without_references(text: str) -> str:
-    """Returns a text with the characters that HTML's references in it stand for."""
-    if "&" not in text:
-        return text
-    return unescape(_TOO_LONG.sub("\ufffd", _ZEROS.sub(r"&#\1", text)))
 
 
 _ASCII_WORD: Final = re.compile("[a-z0-9]+")

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, assert_never
 
-from app.jobs.ineffective_options import without_calls
 from app.jobs.jobs import Usage
 from app.jobs.method_parts import (
     ROOT,
     batch_size,
-    beyond_context,
     is_http,
     job_tools,
     method_of,
@@ -33,10 +31,10 @@ from app.jobs.reinforcement import (
     resolve_hyperparameters,
 )
 from app.jobs.requests import JobRequest
+from app.jobs.row_tries import NO_NEEDS, row_needs
 from app.jobs.supervised import DpoMethod, SupervisedMethod
-from app.jobs.warnings import NO_NEEDS, row_needs
 from app.kit.errors import InvalidRequest
-from app.kit.issues import NoEffect, PreflightIssue
+from app.kit.issues import PreflightIssue
 from app.models.models import (
     BASE_MODEL_UNSUPPORTED,
     BaseModelSpec,
@@ -233,9 +231,7 @@ def inspection_request(
     """Returns the request to inspect the files of a call, with all settings that affect it."""
     method, kind = method_of(body), method_type(body)
     needs = NO_NEEDS
-    unused: tuple[NoEffect, ...] = ()
     played = False
-    beyond: tuple[NoEffect, ...] = ()
     numbers: ReinforcementHyperparameters | None = None
     full: float | None = None
     by_difficulty = False
@@ -244,12 +240,8 @@ def inspection_request(
             by_difficulty = reads_difficulty(method)
             needs = row_needs(method.get(kind), ROOT)
             played = is_http(reinforcement_of(method))
-            unused = () if played else tuple(without_calls(method.get(kind), ROOT))
             full = no_room_share(method)
-            inner = reinforcement_of(method)
-            numbers = reinforcement_hyperparameters(inner)
-            if base is not None:
-                beyond = tuple(beyond_context(inner, base.context_length))
+            numbers = reinforcement_hyperparameters(reinforcement_of(method))
         case "supervised" | "dpo":
             pass
         case _:
@@ -265,8 +257,6 @@ def inspection_request(
         train_on=train_on(method),
         needs=needs,
         batch_size=batch_size(body),
-        without_calls=unused,
-        on_base_model=beyond,
         hyperparameters=numbers,
         no_room_share=full,
         sample_rows=sample_rows,

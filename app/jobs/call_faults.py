@@ -11,13 +11,11 @@ from typing import Any, Final, assert_never
 
 from pydantic import ValidationError
 
-from app.graders.definitions import formula_faults, is_used, unused_paths
-from app.graders.effects import value_faults
-from app.graders.program_definitions import python_graders, source_faults
+from app.graders.definitions import is_used, unused_paths
+from app.graders.program_definitions import pattern_faults, python_graders, source_faults
 from app.jobs.call_checks import model_fault
 from app.jobs.definition_checks import MAX_UNKNOWN_KEYS, Definition, definition_faults
 from app.jobs.grader_choice import GRADER_PARAM, auto_of
-from app.jobs.ineffective_options import without_effect
 from app.jobs.integrations import (
     INTEGRATION_MODELS,
     INTEGRATIONS,
@@ -43,9 +41,9 @@ from app.jobs.reinforcement import ReinforcementMethod
 from app.jobs.supervised import DpoMethod, SupervisedMethod
 from app.jobs.warnings import call_warnings, overridden, suffix_warnings
 from app.kit.errors import InvalidRequest
+from app.kit.faults import UNKNOWN_PARAMETER, unread
 from app.kit.fields import parameter
 from app.kit.issues import PreflightIssue
-from app.kit.unknown_keys import UNKNOWN_PARAMETER, unread
 from app.kit.walk import FieldKind, WalkedField, headers_of, value_of, walk_fields
 from app.models.models import BaseModelSpec, is_tuned_name, student_named
 from app.tools.environments import (
@@ -184,8 +182,7 @@ def _errors(
     readable = readable_method(body)
     if readable is not None:
         yield from source_faults([(ROOT, readable)])
-        yield from formula_faults([(ROOT, readable)])
-        yield from value_faults([(ROOT, readable)])
+        yield from pattern_faults([(ROOT, readable)])
     unfit = model_fault(base, runs_calls=runs_calls(method))
     if unfit is not None:
         yield unfit
@@ -244,20 +241,12 @@ def _without_effect(body: dict[str, Any]) -> Iterator[PreflightIssue]:
     """Yields a warning for each part of the call that changes nothing."""
     found = [*overridden(*sent_hyperparameters(body)), *suffix_warnings(body.get("suffix"))]
     method = _readable(body)
-    match method:
-        case ReinforcementMethod():
-            fields = Definition.of(ROOT, method).fields
-            found += without_effect(method, ROOT, fields)
-        case SupervisedMethod() | DpoMethod():
-            found += call_warnings(
-                method,
-                has_validation=has_validation(body),
-                has_rollout_cap=body.get("max_rollouts") is not None,
-            )
-        case None:
-            pass
-        case _:
-            assert_never(method)
+    if method is not None:
+        found += call_warnings(
+            method,
+            has_validation=has_validation(body),
+            has_rollout_cap=body.get("max_rollouts") is not None,
+        )
     for each in found:
         yield PreflightIssue("warning", each.code, f"{each.message}.", each.param)
 

@@ -1,5 +1,5 @@
-"""Reads one job of a project for a process that has no lease on it: its row, its sealed secrets,
-and its curves, rollouts and report.
+"""Jobs for processes of the GPU plane: one that reads a job without a lease, those that trackers
+follow, and the claims of all tenants.
 """
 
 from dataclasses import dataclass
@@ -111,7 +111,7 @@ class ClaimableJobs(QueuedRows):
                 update(Table).where(Table.id == lease.id).values(kept_checkpoints=sorted(needed))
             )
         events = EventStore(self._session, lease.project_id)
-        await events.append(lease.id, level="error", type="message", message=message)
+        await events.append(lease.id, level="error", message=message)
         await log_end(
             self._session,
             lease.project_id,
@@ -157,7 +157,7 @@ class ClaimableJobs(QueuedRows):
 
     async def _event(self, lease: Lease, message: str, *, data: dict[str, Any]) -> None:
         events = EventStore(self._session, lease.project_id)
-        await events.append(lease.id, level="warn", type="message", message=message, data=data)
+        await events.append(lease.id, level="warn", message=message, data=data)
 
 
 def job_claims(database: Database) -> ClaimUnitOfWork[ClaimableJobs]:

@@ -5,7 +5,7 @@ the same code.
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, assert_never
@@ -44,7 +44,7 @@ from app.jobs.preflight import (
 from app.jobs.reinforcement import steps_of
 from app.jobs.row_checks import answer_issues, tool_problems
 from app.kit.errors import InvalidRequest
-from app.kit.issues import NoEffect, PreflightIssue
+from app.kit.issues import PreflightIssue
 from app.models.models import BaseModelSpec
 from app.rollouts.chat_template import Message
 from app.rollouts.renderer import Renderer
@@ -193,7 +193,6 @@ def inspect(request: InspectionRequest) -> DatasetReport:
     issues += _tool_use(request, files)
     issues += _batch_size_issue(request, files.get("training_file"))
     issues += _interval_issue(request, files.get("training_file"))
-    issues += _warnings(request.on_base_model)
     issues += _difficulty_issue(request, files.get("training_file"))
     return DatasetReport(
         training=summaries.get("training_file"),
@@ -354,11 +353,6 @@ def _interval_issue(
         yield PreflightIssue("warning", "eval_interval_over_steps", message, param)
 
 
-def _warnings(found: Iterable[NoEffect]) -> Iterator[PreflightIssue]:
-    for each in found:
-        yield PreflightIssue("warning", each.code, f"{each.message}.", each.param)
-
-
 def _difficulty_issue(
     request: InspectionRequest, training: ReadFile | None
 ) -> Iterator[PreflightIssue]:
@@ -383,7 +377,6 @@ def _tool_use(request: InspectionRequest, files: dict[str, ReadFile]) -> Iterato
     if request.job_tools is None:
         if offered and not request.calls_answered:
             yield PreflightIssue("warning", "tools_not_run", TOOLS_NOT_RUN, _TOOLS)
-        yield from _warnings(request.without_calls if files and not offered else ())
         return
     for name in sorted(request.job_tools - offered) if files else ():
         message = f"Tool '{name}' is registered with the job, but no row offers it to the model."

@@ -12,13 +12,12 @@ from typing import Any, Final, assert_never
 
 from pydantic import BaseModel
 
-from app.graders.definitions import formula_faults
-from app.graders.effects import value_faults
-from app.graders.program_definitions import source_faults
+from app.graders.program_definitions import pattern_faults, source_faults
 from app.graders.template_faults import template_fault
 from app.kit.addresses import read_url
 from app.kit.egress import check_headers
 from app.kit.errors import EndpointRefused, InvalidRequest, refused_value
+from app.kit.faults import NOWHERE, KeyHints, is_refused, unknown_key_error
 from app.kit.fields import (
     AddressMark,
     EmbeddingMark,
@@ -29,7 +28,6 @@ from app.kit.fields import (
 )
 from app.kit.redaction import bound_faults, placeholder_faults
 from app.kit.secret_echoes import MAX_CREDENTIALS, credentials_of
-from app.kit.unknown_keys import NOWHERE, KeyHints, is_refused, unknown_key_error
 from app.kit.walk import Models, WalkedField, headers_of, walk_fields
 
 MAX_UNKNOWN_KEYS: Final = 200
@@ -84,8 +82,7 @@ def definition_faults(
         yield from placeholder_faults(definition.fields, definition.root)
     models = [(each.root, each.value) for each in definitions if isinstance(each.value, BaseModel)]
     yield from source_faults(models)
-    yield from formula_faults(models)
-    yield from value_faults(models)
+    yield from pattern_faults(models)
     for root, field in walked:
         if called(root, field):
             yield from _address_faults(field, root)

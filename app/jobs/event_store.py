@@ -64,9 +64,9 @@ class EventStore:
         self,
         job_id: str,
         *,
-        level: EventLevel,
-        type: EventKind,  # noqa: A002 - the wire's own word
         message: str,
+        level: EventLevel = "info",
+        type: EventKind = "message",  # noqa: A002 - the wire's own word
         data: dict[str, Any] | None = None,
     ) -> None:
         """Appends an event, and locks the job's row until the transaction ends."""
@@ -96,7 +96,7 @@ class EventStore:
         )
         if said is None:
             whole = {"about": about, **(data or {})}
-            await self.append(job_id, level=level, type="message", message=message, data=whole)
+            await self.append(job_id, level=level, message=message, data=whole)
         return said is None
 
     async def links(self, job_id: str) -> list[JobEvent]:

@@ -13,8 +13,8 @@ from app.files.datasets import Prompts, inspect_row, prompt_messages
 from app.files.division import has_unread_difficulty
 from app.files.rows import MAX_ROW_BYTES, DatasetError, is_blank
 from app.jobs.preflight import InspectionRequest, TokenLengths
+from app.jobs.row_tries import NO_NEEDS, RowFaults, RowNeeds
 from app.jobs.supervised import MethodType, TrainOn
-from app.jobs.warnings import NO_NEEDS, RowFaults, RowNeeds
 from app.kit.errors import InvalidRequest
 from app.kit.issues import IssueSeverity, PreflightIssue
 from app.models.context_size import NO_ROOM_CURE, fills_context, full_context

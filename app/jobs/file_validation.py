@@ -99,9 +99,7 @@ class FileValidation:
             current = await unit.jobs.lock_unvalidated(job_id)
             if current is None:
                 return
-            await unit.events.append(
-                job_id, level="info", type="message", message=validating_message(job)
-            )
+            await unit.events.append(job_id, message=validating_message(job))
             if fault is None:
                 await unit.jobs.mark_validated(job_id, *self._resolved(current, report))
                 await _append_validated(unit, job_id, report.warnings)
@@ -110,7 +108,6 @@ class FileValidation:
             await unit.events.append(
                 job_id,
                 level="error",
-                type="message",
                 message=error.message or "",
                 data={"error_code": error.code, "error_param": error.param},
             )
@@ -150,9 +147,9 @@ class FileValidation:
 
 
 async def _append_validated(unit: UnitOfWork, job_id: str, warnings: Sequence[str]) -> None:
-    await unit.events.append(job_id, level="info", type="message", message=FILES_VALIDATED)
+    await unit.events.append(job_id, message=FILES_VALIDATED)
     for warning in warnings:
-        await unit.events.append(job_id, level="warn", type="message", message=warning)
+        await unit.events.append(job_id, level="warn", message=warning)
 
 
 def _job_error(fault: PreflightIssue) -> JobError:

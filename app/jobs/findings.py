@@ -10,7 +10,6 @@ from pydantic import ValidationError
 from app.graders.definitions import AnyGrader, read_grader
 from app.jobs.curve_detectors import Reduction, RuleDetector, StepValues
 from app.jobs.curves import Curve, Curves, OutlinedCurves
-from app.jobs.ineffective_options import paths_of_judges
 from app.jobs.intervals import Gain, unpaired_gain
 from app.jobs.methods import (
     StoredDpoMethod,
@@ -25,6 +24,7 @@ from app.jobs.stop_options import (
     StopRule,
 )
 from app.jobs.stop_rules import LOSSES, REWARD, ObjectiveCurves, build_detector, reward_of
+from app.jobs.warnings import paths_of_judges
 from app.kit.ids import Split
 from app.rollouts import metrics as names
 from app.rollouts.metrics import MetricPoint, PackedCurve

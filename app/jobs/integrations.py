@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from types import MappingProxyType
-from typing import Annotated, Any, Final, Literal, Self, assert_never
+from typing import Annotated, Any, Final, Literal, Self, assert_never, get_args
 
 from pydantic import (
     AfterValidator,
@@ -18,7 +18,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from app.jobs.losses import one_of
+from app.jobs.losses import OneOf
 from app.kit.errors import InvalidRequest
 from app.kit.fields import CustomerUrl, DescribedModel, Json, SecretString
 from app.kit.texts import TRACKER_PROJECT
@@ -41,21 +41,26 @@ Traces = Annotated[int, Field(ge=0, le=MAX_TRACES, strict=True)]
 
 @dataclass(frozen=True, slots=True)
 class TrackerLibrary:
-    """The client library of a tracker, which an installation may lack."""
+    """A tracker by the name of its client library and of the extra of `agent-rft` that has it."""
 
     title: str
     """Name of the tracker for readers."""
-    module: str
-    extra: str
-    """Extra of the package `agent-rft` that installs it."""
+    messages: tuple[str, ...]
+    """Paths below the directory of a job that hold messages of its rollouts."""
 
 
 LIBRARIES: Final = MappingProxyType[TrackerKind, TrackerLibrary](
     {
-        "tensorboard": TrackerLibrary("TensorBoard", "tensorboard", "tensorboard"),
-        "wandb": TrackerLibrary("Weights & Biases", "wandb", "wandb"),
-        "mlflow": TrackerLibrary("MLflow", "mlflow", "mlflow"),
-        "trackio": TrackerLibrary("Trackio", "trackio", "trackio"),
+        "tensorboard": TrackerLibrary("TensorBoard", ("rollouts",)),
+        "wandb": TrackerLibrary(
+            "Weights & Biases",
+            (
+                *("*/.tmp", "*/.cache", "*/.config", "*/.local"),
+                *("*/wandb/*/files/media", "*/wandb/*/tmp"),
+            ),
+        ),
+        "mlflow": TrackerLibrary("MLflow", ("*/.tmp", "*/artifacts/*/artifacts/rollouts")),
+        "trackio": TrackerLibrary("Trackio", ("*/.tmp", "*/*_traces.parquet", "*/traces")),
     }
 )
 
@@ -220,16 +225,11 @@ class TrackioIntegration(_Open):
 
 
 AnyIntegration = WandbIntegration | TensorboardIntegration | MlflowIntegration | TrackioIntegration
-INTEGRATION_MODELS: Final = (
-    WandbIntegration,
-    TensorboardIntegration,
-    MlflowIntegration,
-    TrackioIntegration,
-)
+INTEGRATION_MODELS: Final = get_args(AnyIntegration)
 Integration = Annotated[
     AnyIntegration,
     Field(discriminator="type"),
-    one_of(*INTEGRATION_MODELS, noun="integration"),
+    OneOf("integration"),
 ]
 _READ: Final = TypeAdapter[AnyIntegration](Integration)
 
@@ -286,7 +286,7 @@ def _stored_document(kind: TrackerKind, options: BaseModel, *, as_sent: bool = F
 
 def is_installed(kind: TrackerKind) -> bool:
     """Returns whether the tracker's library can be imported; it is not imported here."""
-    return find_spec(LIBRARIES[kind].module) is not None
+    return find_spec(kind) is not None
 
 
 _WANDB_PROJECT: Final = re.compile(r"[^/\\#?%:\x00-\x1f\x7f]{1,128}")

@@ -1,13 +1,12 @@
-"""Options of the check that ends a reinforcement job which can learn nothing.
-
-docs/decisions/learning.md explains the defaults.
+"""What a reinforcement job learns from: loss, advantages, objective, and the check that ends a job
+in which nothing can be learned. docs/decisions/learning.md explains the defaults.
 """
 
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
-from app.jobs.losses import Number, PolicyLoss, PpoOptions, bounds_ratio, fault, uses_ratio
+from app.jobs.losses import Number, PolicyLoss, PpoOptions, fault
 from app.jobs.modes import (
     CAPS,
     MismatchOptions,
@@ -101,6 +100,11 @@ class OverlongOptions(DescribedModel):
             buffer = max(1, self.limit // _BUFFERS_PER_LIMIT)
         return self.model_copy(update={"buffer": buffer})
 
+    @property
+    def begins(self) -> int:
+        """Sampled tokens from which it costs something, of resolved options."""
+        return self.limit - (0 if self.buffer == AUTO else self.buffer)
+
 
 class ObjectiveOptions(DescribedModel):
     """Terms of the value from which advantages are computed; the displayed reward stays the
@@ -183,12 +187,13 @@ class LearningOptions(DescribedModel):
 
     @model_validator(mode="after")
     def _parts_go_together(self) -> "LearningOptions":
-        if self.truncation is not None and not uses_ratio(self.loss):
+        loss = self.loss or PpoOptions()
+        if self.truncation is not None and not loss.uses_ratio:
             raise fault("the loss 'dro' has no ratio to truncate", "mismatch", "truncation")
         if (
             self._staleness >= _LEAST_BOUNDED_STALENESS
             and self.truncation is None
-            and not bounds_ratio(self.loss)
+            and not loss.bounds_ratio
         ):
             raise fault(
                 "'importance_sampling' does not bound its ratio, which the mode 'async' with a "

@@ -11,7 +11,6 @@ from app.evals.data_sources import MAX_ITEMS
 from app.evals.job_runs import file_of
 from app.evals.service import check_item_file
 from app.jobs.definition_checks import Definition
-from app.jobs.ineffective_options import without_effect
 from app.jobs.integrations import (
     INTEGRATIONS,
     LIBRARIES,
@@ -31,10 +30,10 @@ from app.jobs.supervised import DpoMethod, SupervisedMethod
 from app.jobs.warnings import call_warnings, suffix_warnings
 from app.kit.egress import Egress
 from app.kit.errors import InvalidRequest, NotFound, refused_value
+from app.kit.faults import unread, unread_message
 from app.kit.fields import Json
 from app.kit.issues import NoEffect
 from app.kit.redaction import SecretValues
-from app.kit.unknown_keys import unread, unread_message
 from app.kit.walk import WalkedField
 from app.models.service import JudgeModels
 from app.tools.definition_check import check_definitions, refuse_faults
@@ -87,7 +86,7 @@ def creation_warnings(new: NewJob, walked: Sequence[WalkedField]) -> list[str]:
     keys = [*new.unread, *unread(walked, f"method.{kind}", parameters_of(kind, new.method))]
     found = [
         unread_message(keys) if keys else None,
-        *_of_method(new.method, walked),
+        _format_warning(new.method),
         *(each.message for each in _of_call(new)),
         None if new.grader_choice is None else new.grader_choice.warning,
     ]
@@ -104,13 +103,12 @@ def _of_call(new: NewJob) -> Iterator[NoEffect]:
     )
 
 
-def _of_method(method: TuningMethod, walked: Sequence[WalkedField]) -> list[str | None]:
+def _format_warning(method: TuningMethod) -> str | None:
     match method:
         case ReinforcementMethod():
-            unused = without_effect(method, f"method.{method.kind}", walked)
-            return [format_warning(method), *(each.message for each in unused)]
+            return format_warning(method)
         case SupervisedMethod() | DpoMethod():
-            return []
+            return None
         case _:
             assert_never(method)
 
@@ -147,7 +145,7 @@ def _check_libraries(integrations: list[Json]) -> None:
         if not is_installed(kind):
             raise InvalidRequest(
                 f"This installation lacks the library of {library.title}. Its operator installs it "
-                f"for API and workers: pip install 'agent-rft[{library.extra}]'",
+                f"for API and workers: pip install 'agent-rft[{kind}]'",
                 param=f"{INTEGRATIONS}[{position}].type",
                 code="integration_not_installed",
             )

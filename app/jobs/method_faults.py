@@ -9,11 +9,10 @@ from pydantic import ValidationError
 from pydantic_core import PydanticCustomError
 
 from app.graders.definitions import AnyGrader, read_grader
-from app.graders.effects import out_of_range
 from app.graders.grader_model import GraderModel
-from app.graders.program_definitions import DefinitionWork
 from app.graders.rows import literal_faults
 from app.graders.template_faults import sample_fault, template_fault
+from app.graders.templates import DefinitionWork
 from app.jobs.reinforcement import ReinforcementMethod
 from app.jobs.response_formats import NOT_ENFORCED, gives_json, response_format_fault
 from app.kit.errors import InvalidRequest, refused_value
@@ -139,7 +138,7 @@ def _useless_pass_reward(method: Any, grader: GraderModel, root: str) -> Iterato
     reward = value_of(value_of(method, "ordering"), "pass_reward")
     if not isinstance(reward, int | float) or isinstance(reward, bool):
         return
-    useless = out_of_range(reward, grader)
+    useless = grader.out_of_reach(reward)
     if useless is not None:
         yield refused_value(f"{root}.ordering.pass_reward", useless)
 

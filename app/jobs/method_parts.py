@@ -1,15 +1,13 @@
 """Reads the parts of a create call's method, as far as they can be read."""
 
-from collections.abc import Iterator
 from typing import Any, Final, get_args
 
 from pydantic import ValidationError
 
-from app.jobs.learning import NothingToLearnOptions, OverlongOptions
+from app.jobs.learning import NothingToLearnOptions
 from app.jobs.reinforcement import ReinforcementHyperparameters
 from app.jobs.response_formats import ReasoningEffort
 from app.jobs.supervised import MethodType, TrainOn
-from app.kit.issues import NoEffect, unused_option
 from app.tools.references import is_reference, plays_rows
 
 _METHODS: Final[tuple[MethodType, ...]] = ("reinforcement", "supervised", "dpo")
@@ -125,31 +123,6 @@ def reinforcement_hyperparameters(inner: dict[str, Any]) -> ReinforcementHyperpa
         return ReinforcementHyperparameters.model_validate({} if sent is None else sent)
     except ValidationError:
         return None
-
-
-def beyond_context(inner: dict[str, Any], context_length: int) -> Iterator[NoEffect]:
-    """Yields the limit of long rollouts that no rollout of the model reaches: all tokens of one,
-    with its prompt, are in the context. `inner` is `method.reinforcement`.
-    """
-    objective = inner.get("objective")
-    sent = objective.get("overlong") if isinstance(objective, dict) else None
-    try:
-        options = None if sent is None else OverlongOptions.model_validate(sent).resolved
-    except ValidationError:
-        return
-    if options is None or options.limit <= context_length or not isinstance(options.buffer, int):
-        return
-    param, begins = f"{ROOT}.objective.overlong.limit", options.limit - options.buffer
-    if begins >= context_length:
-        why = f"the penalty begins after {begins} tokens, and the model's context has"
-        yield unused_option(param, f"{why} {context_length}")
-        return
-    yield NoEffect(
-        "limit_over_context",
-        param,
-        f"'{param}' of {options.limit} is over the {context_length} tokens of the model's context: "
-        "no rollout reaches it, so that the penalty is never complete",
-    )
 
 
 def sent_hyperparameters(body: dict[str, Any]) -> tuple[Any, Any]:

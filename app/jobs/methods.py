@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from app.jobs.reinforcement import ReinforcementMethod
 from app.jobs.supervised import DpoMethod, MethodType, SupervisedMethod
-from app.kit.unknown_keys import KeyHints
+from app.kit.faults import KeyHints
 from app.tools.environments import ENVIRONMENTS, PARAM
 
 METHOD_MODELS: Final[dict[MethodType, type[SupervisedMethod | DpoMethod | ReinforcementMethod]]] = {

@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field, ValidatorFunctionWrapHandler, WrapValida
 from pydantic_core import PydanticCustomError
 from typing_extensions import override
 
-from app.jobs.losses import Number, fault, one_of
+from app.jobs.losses import Number, OneOf, fault
 from app.jobs.supervised import Auto
 from app.kit.fields import DescribedModel
 
@@ -70,7 +70,7 @@ AnyMode = SyncOptions | StreamingOptions | AsyncOptions
 TrainingMode = Annotated[
     AnyMode,
     Field(discriminator="type"),
-    one_of(SyncOptions, StreamingOptions, AsyncOptions, noun="mode"),
+    OneOf("mode"),
 ]
 
 
@@ -129,7 +129,7 @@ AnyOrdering = UniformOrdering | EasyToHardOrdering | FocusOrdering
 RowOrdering = Annotated[
     AnyOrdering,
     Field(discriminator="type"),
-    one_of(UniformOrdering, EasyToHardOrdering, FocusOrdering, noun="ordering"),
+    OneOf("ordering"),
 ]
 
 
@@ -239,7 +239,7 @@ class ProductMask(_SequenceMask):
 SequenceMask = Annotated[
     GeometricMeanMask | ProductMask,
     Field(discriminator="type"),
-    one_of(GeometricMeanMask, ProductMask, noun="sequence mask"),
+    OneOf("sequence mask"),
 ]
 
 

@@ -7,11 +7,11 @@ from typing import Any, Literal
 from app.files.datasets import Overlap
 from app.graders.choice import GraderChoice
 from app.jobs.reinforcement import ReinforcementHyperparameters
+from app.jobs.row_tries import NO_NEEDS, RowNeeds
 from app.jobs.supervised import MethodType, TrainOn
-from app.jobs.warnings import NO_NEEDS, RowNeeds
 from app.kit.errors import InvalidRequest
 from app.kit.fields import DescribedFields
-from app.kit.issues import NoEffect, PreflightIssue
+from app.kit.issues import PreflightIssue
 from app.models.models import BaseModelSpec
 
 Basis = Literal["history", "assumption"]
@@ -124,10 +124,6 @@ class InspectionRequest:
     """Needs of the graders that every row must meet."""
     batch_size: int | None = None
     """The number that was sent; `None` for `auto`."""
-    without_calls: tuple[NoEffect, ...] = ()
-    """Options and templates that have no effect if no tool is offered."""
-    on_base_model: tuple[NoEffect, ...] = ()
-    """Options without effect on this base model."""
     hyperparameters: ReinforcementHyperparameters | None = None
     """Hyperparameters of a reinforcement job; `None` for invalid ones and for other methods."""
     no_room_share: float | None = None

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from app.jobs.call_faults import CalledAddress, called_addresses
 from app.jobs.preflight import EndpointCheck
 from app.jobs.reinforcement import MAX_TOOLS
-from app.kit.egress import Egress, EgressFailure, check_headers
+from app.kit.egress import Egress, EgressFailure, EgressRequest, check_headers
 from app.kit.endpoint_pool import EndpointPool
 from app.kit.endpoints import CallSigner, EndpointFault
 from app.kit.errors import EndpointRefused
@@ -141,8 +141,10 @@ class EndpointProbes:
             await self._egress.check_url(called.url)
             if not called.is_used:
                 return EndpointCheck(called.param, called.name, False, None, None, _UNCALLED), []
-            reply = await self._egress.probe(
-                called.url, headers=called.headers, timeout_s=_PROBE_TIMEOUT_S
+            reply = await self._egress.send(
+                EgressRequest(
+                    called.url, called.headers, b"", timeout_s=_PROBE_TIMEOUT_S, method="HEAD"
+                )
             )
         except EndpointRefused as error:
             return missed("endpoint_not_allowed", str(error))

@@ -1,21 +1,13 @@
-"""Fields of rows that a job's templates read, and the rows that lack them."""
+"""A create call as a domain value, before its references are resolved."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, fields, replace
-from difflib import get_close_matches
+from dataclasses import dataclass, fields, replace
 from typing import Any, Final, assert_never
 
-from app.files.datasets import grader_item
 from app.graders.choice import GraderChoice
-from app.graders.definitions import is_used, unused_paths
-from app.graders.template_faults import placeholders
-from app.graders.templates import Placeholder
 from app.jobs.jobs import JobOptions, NewJob, TuningMethod
 from app.jobs.reinforcement import ReinforcementMethod
 from app.jobs.supervised import DpoMethod, SupervisedMethod
 from app.kit.errors import InvalidRequest, missing_parameter
-from app.kit.fields import parameter
-from app.kit.walk import FieldKind, walk_fields
 from app.tools.environments import PARAM, BuiltIn, built_in
 from app.tools.references import (
     InlineCurriculum,
@@ -23,89 +15,6 @@ from app.tools.references import (
     ReinforcementBody,
     SentCurriculum,
 )
-
-INVALID_VARIABLE: Final = "invalid_variable_error"
-"""The hosted flag of a template with a missing path; also the code of the job's error."""
-_SIMILARITY: Final = 0.5
-_MAX_FIELDS: Final = 200
-_MAX_LINES: Final = 5
-_MAX_NAMES: Final = 100
-_SHOWN_NAMES: Final = 10
-
-
-@dataclass(frozen=True, slots=True)
-class ItemField:
-    """A path into `item`, and the first template that reads it."""
-
-    param: str
-    placeholder: Placeholder
-
-
-def item_fields(method: Any, root: str) -> tuple[ItemField, ...]:
-    """Returns the fields that the graders of `method.reinforcement`, an instance or JSON, read."""
-    found, unused = dict[str, ItemField](), unused_paths(method)
-    for walked in walk_fields(ReinforcementMethod, method):
-        is_read = walked.kind is FieldKind.TEMPLATE and is_used(walked.path, unused)
-        for placeholder in placeholders(walked.value) if is_read else ():
-            if placeholder.namespace == "item" and len(found) < _MAX_FIELDS:
-                entry = ItemField(parameter(root, walked.path), placeholder)
-                found.setdefault(placeholder.text, entry)
-    return tuple(found.values())
-
-
-@dataclass(slots=True)
-class MissingFields:
-    """Counts the rows of a file that lack a field."""
-
-    fields: Sequence[ItemField]
-    rows: int = 0
-    lines: dict[int, list[int]] = field(default_factory=dict)
-    """The first line without each field, by the field's index."""
-    counts: dict[int, int] = field(default_factory=dict)
-    names: set[str] = field(default_factory=set)
-
-    def see(self, item: dict[str, Any], line: int) -> None:
-        if not self.fields:
-            return
-        self.rows += 1
-        if len(self.names) < _MAX_NAMES:
-            self.names.update(item)
-        namespaces = {"item": grader_item(item)}
-        for position, entry in enumerate(self.fields):
-            if entry.placeholder.leads_somewhere(namespaces):
-                continue
-            self.counts[position] = self.counts.get(position, 0) + 1
-            lines = self.lines.setdefault(position, [])
-            if len(lines) < _MAX_LINES:
-                lines.append(line)
-
-    def faults(self, label: str) -> Iterator[tuple[str, str, int | None]]:
-        """Yields parameter, message and first line of each field that a row lacks."""
-        for position, count in sorted(self.counts.items()):
-            entry, lines = self.fields[position], self.lines[position]
-            shown = f"'{{{{{entry.placeholder.text[:80]}}}}}'"
-            if count == self.rows:
-                yield (
-                    entry.param,
-                    f"{shown}: no row of the {label} file has it.{self._cure(entry)}",
-                    None,
-                )
-                continue
-            listed = ", ".join(str(line) for line in lines)
-            more = f" and {count - len(lines)} more" if count > len(lines) else ""
-            message = (
-                f"{shown}: {count} of {self.rows} rows of the {label} file lack it (lines {listed}"
-                f"{more}). Give it to every row."
-            )
-            yield entry.param, message, lines[0]
-
-    def _cure(self, entry: ItemField) -> str:
-        name = str(entry.placeholder.steps[0])[:80] if entry.placeholder.steps else ""
-        near = get_close_matches(name, [each[:80] for each in self.names], n=1, cutoff=_SIMILARITY)
-        if near and near[0] != name:
-            return f" Did you mean 'item.{near[0]}'?"
-        return f" The rows have {', '.join(sorted(self.names)[:_SHOWN_NAMES])}."
-
 
 CURRICULUM: Final = "curriculum"
 RequestedMethod = SupervisedMethod | DpoMethod | ReinforcementBody

@@ -22,8 +22,8 @@ from app.kit.errors import InvalidRequest, refused_value
 from app.kit.ids import Split
 from app.kit.requests import metadata_pairs, unless_client_hangs_up
 from app.kit.schemas import Deleted, Page, object_page
-from app.rollouts.metric_meanings import MEANINGS, check_names
-from app.rollouts.metrics import MetricPoint
+from app.rollouts.metric_meanings import check_names
+from app.rollouts.metrics import MEANINGS, MetricPoint
 
 router = APIRouter(prefix="/v1/fine_tuning/jobs", tags=["Fine-tuning"])
 

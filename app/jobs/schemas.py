@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field, StringConstraints, ValidationError
 from app.evals.data_source_faults import ROOT, data_source_faults
 from app.evals.data_sources import AttachedSource
 from app.evals.schemas import fault_of
-from app.graders.program_definitions import DefinitionWork
+from app.graders.templates import DefinitionWork
 from app.jobs.integrations import Integration
 from app.jobs.jobs import EVALS, MAX_ATTACHED, AttachedEval
 from app.jobs.method_schemas import CapsBody, Method, read_caps, read_method
@@ -17,10 +17,10 @@ from app.jobs.requests import JobRequest
 from app.jobs.supervised import MethodType
 from app.jobs.warnings import overridden
 from app.kit.errors import InvalidRequest, missing_parameter, refused_value
+from app.kit.faults import KeyHints, UnreadKey, misnamed_key_error, unknown_key_error, unread
 from app.kit.fields import DescribedModel, Json
 from app.kit.issues import NoEffect, moved_fault
 from app.kit.schemas import Metadata, first_fault
-from app.kit.unknown_keys import KeyHints, UnreadKey, misnamed_key_error, unknown_key_error, unread
 from app.kit.walk import WalkedField, value_of, walk_fields
 from app.tools.environments import PARAM as ENVIRONMENT
 from app.tools.references import SentCurriculum, plays_rows, read_curriculum, unknown_environment

@@ -21,7 +21,7 @@ from app.jobs.jobs import (
 from app.jobs.results import result_file
 from app.kit.errors import Unavailable
 from app.kit.job_queue import JobQueue
-from app.kit.object_stores import Objects, put_bytes
+from app.kit.objects import Objects, put_bytes
 
 Positions = Callable[[list[str]], Awaitable[dict[str, QueuePosition]]]
 _WAITING: Final = frozenset({JobStatus.VALIDATING_FILES, JobStatus.QUEUED})
@@ -141,9 +141,7 @@ class JobService:
         """Queues a paused job again; the passed caps replace its own."""
         async with self._database.tenant(self._tenant) as unit:
             await unit.jobs.mark_queued(job_id, caps)
-            await unit.events.append(
-                job_id, level="info", type="message", message="Fine-tuning job resumed"
-            )
+            await unit.events.append(job_id, message="Fine-tuning job resumed")
             unit.after_commit(lambda: self._queue.enqueue_run(job_id))
         return await self.get(job_id)
 
@@ -164,7 +162,6 @@ class JobService:
                 await unit.events.append(
                     job_id,
                     level="info",
-                    type="message",
                     message=f"Fine-tuning job {job.status.value}",
                 )
         return job

@@ -15,7 +15,6 @@ from app.jobs.losses import (
     PreferenceLoss,
     SupervisedLoss,
     fault,
-    has_implicit_reward,
 )
 from app.jobs.stop_options import (
     ChosenRewardRule,
@@ -135,12 +134,16 @@ class DpoMethod(EndOptions):
     """Rules that warn, pause the job or end it early (an extension)."""
 
     @property
+    def _loss(self) -> PreferenceLoss:
+        return self.loss or DpoOptions()
+
+    @property
     def rules(self) -> PreferenceStopOptions:
         """The rules of the job. A loss without a reference model has no implicit reward, so the
         rule about it is off.
         """
         sent = self.stop or PreferenceStopOptions()
-        if has_implicit_reward(self.loss):
+        if self._loss.uses_reference:
             return sent
         return sent.model_copy(update={"chosen_reward": ChosenRewardRule(action="off")})
 
@@ -149,7 +152,7 @@ class DpoMethod(EndOptions):
         rule = None if self.stop is None else self.stop.chosen_reward
         sent = self.stop is not None and "chosen_reward" in self.stop.model_fields_set
         is_on = sent and rule is not None and rule.action != "off"
-        if is_on and not has_implicit_reward(self.loss):
+        if is_on and not self._loss.uses_reference:
             raise fault(
                 "the loss 'bradley_terry' compares with no reference model, so its pairs have no "
                 "implicit reward: send the action 'off' or the loss 'dpo'",

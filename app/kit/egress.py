@@ -1,14 +1,14 @@
 """Headers of outbound calls: rules for customers' headers, and the headers of the service."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final, Protocol
+from typing import Final, Literal, Protocol
 
 from multidict import CIMultiDict
 
-from app.kit.addresses import calls_of, read_url
+from app.kit.addresses import calls_of
 from app.kit.errors import AgentRftError, EndpointRefused
 
 _MAX_HEADER_VALUE: Final = 4096
@@ -101,6 +101,17 @@ class EgressReply:
     latency_s: float
 
 
+@dataclass(frozen=True, slots=True)
+class EgressRequest:
+    url: str
+    headers: Mapping[str, str]
+    body: bytes
+    timeout_s: float
+    method: Literal["POST", "HEAD", "DELETE"] = "POST"
+    reads_body: bool = True
+    """If false, the body of the reply is not read, so it cannot cause a failure."""
+
+
 class Egress(Protocol):
     async def check_url(self, url: str) -> None:
         """Raises `EndpointRefused`, with a message for the customer, unless the URL may be
@@ -108,78 +119,11 @@ class Egress(Protocol):
         """
         ...
 
-    async def post(
-        self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_s: float
-    ) -> EgressReply:
-        """Sends one POST and returns the reply, whatever its status. Raises `EgressFailure`."""
-        ...
-
-    async def notify(
-        self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_s: float
-    ) -> EgressReply:
-        """Sends one POST and returns the status. The reply's body is not read, so it cannot cause a
-        failure.
-        """
-        ...
-
-    async def probe(self, url: str, *, headers: Mapping[str, str], timeout_s: float) -> EgressReply:
-        """Sends one HEAD, which must have no side effects there. Returns and raises as `post`."""
-        ...
-
-    async def delete(
-        self, url: str, *, headers: Mapping[str, str], timeout_s: float
-    ) -> EgressReply:
-        """Sends one DELETE and returns the status, as `notify`."""
+    async def send(self, request: EgressRequest) -> EgressReply:
+        """Sends one request and returns the reply, whatever its status. Raises `EgressFailure`."""
         ...
 
     async def aclose(self) -> None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class EgressRequest:
-    url: str
-    headers: Mapping[str, str]
-    body: bytes
-    timeout_s: float
-
-
-@dataclass(slots=True)
-class InMemoryEgress:
-    """In-memory twin: a script returns replies or raises, and every request is recorded."""
-
-    script: Callable[[EgressRequest], EgressReply]
-    refused: Iterable[str] = ()
-    sent: list[EgressRequest] = field(default_factory=list)
-
-    async def check_url(self, url: str) -> None:
-        read_url(url)
-        if url in self.refused:
-            raise EndpointRefused("the URL's host is not a public address")
-
-    async def post(
-        self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_s: float
-    ) -> EgressReply:
-        request = EgressRequest(url, dict(headers), body, timeout_s)
-        self.sent.append(request)
-        if url in self.refused:
-            raise EgressFailure(FailureKind.REFUSED, "not dialled: not a public address")
-        return self.script(request)
-
-    async def notify(
-        self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_s: float
-    ) -> EgressReply:
-        return await self.post(url, headers=headers, body=body, timeout_s=timeout_s)
-
-    async def probe(self, url: str, *, headers: Mapping[str, str], timeout_s: float) -> EgressReply:
-        return await self.post(url, headers=headers, body=b"", timeout_s=timeout_s)
-
-    async def delete(
-        self, url: str, *, headers: Mapping[str, str], timeout_s: float
-    ) -> EgressReply:
-        return await self.post(url, headers=headers, body=b"", timeout_s=timeout_s)
-
-    async def aclose(self) -> None:
-        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,27 +136,9 @@ class ProjectEgress:
         with calls_of(self.organization_id, self.project_id):
             await self.inner.check_url(url)
 
-    async def post(
-        self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_s: float
-    ) -> EgressReply:
+    async def send(self, request: EgressRequest) -> EgressReply:
         with calls_of(self.organization_id, self.project_id):
-            return await self.inner.post(url, headers=headers, body=body, timeout_s=timeout_s)
-
-    async def notify(
-        self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_s: float
-    ) -> EgressReply:
-        with calls_of(self.organization_id, self.project_id):
-            return await self.inner.notify(url, headers=headers, body=body, timeout_s=timeout_s)
-
-    async def probe(self, url: str, *, headers: Mapping[str, str], timeout_s: float) -> EgressReply:
-        with calls_of(self.organization_id, self.project_id):
-            return await self.inner.probe(url, headers=headers, timeout_s=timeout_s)
-
-    async def delete(
-        self, url: str, *, headers: Mapping[str, str], timeout_s: float
-    ) -> EgressReply:
-        with calls_of(self.organization_id, self.project_id):
-            return await self.inner.delete(url, headers=headers, timeout_s=timeout_s)
+            return await self.inner.send(request)
 
     async def aclose(self) -> None:
         """Does nothing: projects share the connections."""

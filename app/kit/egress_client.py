@@ -7,9 +7,8 @@ import ipaddress
 import socket
 import ssl
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -28,7 +27,14 @@ from app.kit.addresses import (
     current_owner,
     read_url,
 )
-from app.kit.egress import EgressFailure, EgressReply, FailureKind, all_headers, check_syntax
+from app.kit.egress import (
+    EgressFailure,
+    EgressReply,
+    EgressRequest,
+    FailureKind,
+    all_headers,
+    check_syntax,
+)
 from app.kit.egress_guard import EgressGuard, EgressPolicy
 from app.kit.errors import EndpointRefused, RateLimited
 from app.kit.slots import SharedSlots
@@ -193,15 +199,6 @@ _NOTED_WAIT_S: Final = 0.1
 _KEEP_ALIVE_S: Final = 4.0
 
 
-@dataclass(frozen=True, slots=True)
-class _Request:
-    method: str
-    headers: Mapping[str, str]
-    body: bytes | None
-    status_only: bool = False
-    """If true, the body of the reply is not read."""
-
-
 class EgressClient:
     """HTTP client, one per process and event loop. Connections are pooled per endpoint; calls share
     nothing else, in particular no cookies.
@@ -247,32 +244,11 @@ class EgressClient:
             except OSError:
                 raise EndpointRefused("the URL's host name does not resolve") from None
 
-    async def post(
-        self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_s: float
-    ) -> EgressReply:
-        request = _Request("POST", headers, body)
-        return await self._guarded(url, request, timeout_s=timeout_s)
-
-    async def notify(
-        self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_s: float
-    ) -> EgressReply:
-        request = _Request("POST", headers, body, status_only=True)
-        return await self._guarded(url, request, timeout_s=timeout_s)
-
-    async def probe(self, url: str, *, headers: Mapping[str, str], timeout_s: float) -> EgressReply:
-        request = _Request("HEAD", headers, None)
-        return await self._guarded(url, request, timeout_s=timeout_s)
-
-    async def delete(
-        self, url: str, *, headers: Mapping[str, str], timeout_s: float
-    ) -> EgressReply:
-        request = _Request("DELETE", headers, None, status_only=True)
-        return await self._guarded(url, request, timeout_s=timeout_s)
-
-    async def _guarded(self, url: str, request: _Request, *, timeout_s: float) -> EgressReply:
+    async def send(self, request: EgressRequest) -> EgressReply:
+        timeout_s = request.timeout_s
         called_at, sent_at = time.monotonic(), None
         try:
-            endpoint = read_url(url)
+            endpoint = read_url(request.url)
             self._guard.check(endpoint)
             check_syntax(request.headers)
             async with asyncio.timeout(timeout_s), self._slot():
@@ -307,16 +283,16 @@ class EgressClient:
         async with self._slots.taken(*owner):
             yield
 
-    async def _send(self, endpoint: EndpointUrl, request: _Request) -> EgressReply:
+    async def _send(self, endpoint: EndpointUrl, request: EgressRequest) -> EgressReply:
         started = time.perf_counter()
         async with self._session().request(
             request.method,
             URL(endpoint.url, encoded=True),
-            data=request.body,
+            data=request.body or None,
             headers=all_headers(request.headers),
             allow_redirects=False,
         ) as response:
-            content = b"" if request.status_only else await self._content(response)
+            content = await self._content(response) if request.reads_body else b""
             reply_headers: dict[str, str] = {}
             for name, value in response.headers.items():
                 reply_headers.setdefault(name.lower(), value)

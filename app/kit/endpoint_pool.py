@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import urlsplit
 
-from app.kit.egress import Egress, EgressFailure, EgressReply, check_headers
+from app.kit.egress import Egress, EgressFailure, EgressReply, EgressRequest, check_headers
 from app.kit.endpoint_limits import (
     CALLS_TO_OPEN,
     Breaker,
@@ -364,11 +364,10 @@ class Endpoint:
         try:
             check_headers(request.headers)
             with attempt_span(request, attempt) as span:
-                reply = await self._pool.egress.post(
-                    self._url,
-                    headers={**request.headers, **signed},
-                    body=request.body,
-                    timeout_s=remaining,
+                reply = await self._pool.egress.send(
+                    EgressRequest(
+                        self._url, {**request.headers, **signed}, request.body, timeout_s=remaining
+                    )
                 )
                 note_status(span, reply.status)
         except EndpointRefused as refused:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum, StrEnum
-from typing import Final, Generic, Literal, TypeVar, assert_never
+from typing import Final, Generic, Literal, TypeVar
 
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
@@ -21,7 +21,7 @@ from app.kit.egress import EgressFailure, EgressReply, FailureKind
 from app.kit.http import is_error, is_server_error
 from app.kit.telemetry import (
     SPANS,
-    OpenSpan,
+    Span,
     SpanName,
     SpanPosition,
     count_call,
@@ -202,19 +202,10 @@ Called = Literal["tool", "grader", "environment"]
 
 
 def failure_class(kind: FaultKind, called: Called) -> FailureClass:
-    match kind:
-        case FaultKind.ERROR:
-            return FailureClass(f"{called}_error")
-        case FaultKind.TIMEOUT:
-            return FailureClass(f"{called}_timeout")
-        case FaultKind.UNREACHABLE:
-            return FailureClass(f"{called}_unreachable")
-        case FaultKind.BAD_REPLY | FaultKind.TOO_LARGE:
-            return FailureClass(f"{called}_bad_reply")
-        case FaultKind.REFUSED:
-            return FailureClass.ENDPOINT_REFUSED
-        case _:
-            assert_never(kind)
+    if kind is FaultKind.REFUSED:
+        return FailureClass.ENDPOINT_REFUSED
+    end = FaultKind.BAD_REPLY if kind is FaultKind.TOO_LARGE else kind
+    return FailureClass(f"{called}_{end}")
 
 
 _RETRIED_STATUSES: Final = frozenset({408, 425, 429})
@@ -309,7 +300,7 @@ def measured_call(request: EndpointRequest) -> Iterator[MeasuredCall]:
 
 
 @contextmanager
-def attempt_span(request: EndpointRequest, attempt: int) -> Iterator[OpenSpan]:
+def attempt_span(request: EndpointRequest, attempt: int) -> Iterator[Span]:
     """Records the span of one attempt, whose id is in the `traceparent` that is sent with it."""
     position = SpanPosition(trace_of(request.trace_id), span_of(request.call_id, attempt))
     with SPANS.open(SpanName.ATTEMPT, position) as span:
@@ -322,7 +313,7 @@ def attempt_span(request: EndpointRequest, attempt: int) -> Iterator[OpenSpan]:
             raise
 
 
-def note_status(span: OpenSpan, status: int) -> None:
+def note_status(span: Span, status: int) -> None:
     """Records the status of an attempt's reply."""
     span.attributes["http.response.status_code"] = status
     if is_error(status):

@@ -3,10 +3,9 @@
 import ipaddress
 import re
 import socket
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final
 
-import httpcore2
 import httpx2
 from typing_extensions import override
 
@@ -34,10 +33,8 @@ class _GuardedTransport(httpx2.HTTPTransport):
     def __init__(self, guard: EgressGuard) -> None:
         super().__init__(trust_env=False)
         self._guard = guard
-        self._pool = httpcore2.ConnectionPool(
-            ssl_context=httpx2.create_ssl_context(trust_env=False),
-            network_backend=_GuardedBackend(guard),
-        )
+        pool: Any = self._pool
+        pool._network_backend = _GuardedDials(guard, pool._network_backend)  # noqa: SLF001 - no other place names the address to dial
 
     @override
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -88,31 +85,18 @@ class _LimitedStream(httpx2.SyncByteStream):
         self._stream.close()
 
 
-class _GuardedBackend(httpcore2.SyncBackend):
-    def __init__(self, guard: EgressGuard) -> None:
-        self._guard = guard
+class _GuardedDials:
+    """Dials the first address of a name whose addresses may all be dialled."""
 
-    @override
-    def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Iterable[Any] | None = None,
-    ) -> httpcore2.NetworkStream:
-        """Dials the first address of a name whose addresses may all be dialled."""
+    def __init__(self, guard: EgressGuard, dials: Any) -> None:
+        self._guard, self._dials = guard, dials
+
+    def connect_tcp(self, host: str, port: int, **options: Any) -> Any:
         try:
             found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         except OSError as error:
-            raise httpcore2.ConnectError(f"{host} does not resolve") from error
+            raise httpx2.ConnectError(f"{host} does not resolve") from error
         addresses = list(dict.fromkeys(str(answer[4][0]) for answer in found))
         for address in addresses:
             self._guard.check_address(ipaddress.ip_address(address), host, port)
-        return super().connect_tcp(
-            addresses[0],
-            port,
-            timeout=timeout,
-            local_address=local_address,
-            socket_options=socket_options,
-        )
+        return self._dials.connect_tcp(addresses[0], port, **options)

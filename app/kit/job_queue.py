@@ -4,10 +4,7 @@ A message contains an id only. A lost message does not lose a job: the sweeper s
 """
 
 import asyncio
-import base64
-import json
 from typing import Any, Protocol
-from uuid import uuid4
 
 import structlog
 from celery import Celery
@@ -88,20 +85,23 @@ class JobQueue(Protocol):
 
 
 class CeleryJobQueue:
-    """Sends messages, built by Celery, from the event loop. `send_task` would need a thread, which
-    competes with the loop for the interpreter lock and takes four times the processor time.
-    """
-
     def __init__(self, redis_url: str) -> None:
         # Not set as current: inside a worker the current application must be the worker's own.
         self._celery = Celery("agent-rft-api", set_as_current=False)
-        self._celery.conf.update(broker_settings(redis_url))
+        settings = broker_settings(redis_url)
+        # A broker that hangs or is away must not keep a thread of the service.
+        settings["broker_transport_options"] |= {
+            "socket_timeout": BROKER_TIMEOUT_S,
+            "max_retries": 0,
+        }
+        self._celery.conf.update(settings)
         self._redis: Redis = Redis.from_url(
             redis_url, socket_timeout=BROKER_TIMEOUT_S, socket_connect_timeout=BROKER_TIMEOUT_S
         )
 
     async def aclose(self) -> None:
         await self._redis.aclose()
+        await asyncio.to_thread(self._celery.close)
 
     async def enqueue_run(self, job_id: str) -> None:
         await self._notify(RUN_TASK, job_id, queue=RUNS_QUEUE)
@@ -143,75 +143,8 @@ class CeleryJobQueue:
     async def _notify(self, task: str, *subject: str, queue: str) -> None:
         try:
             async with asyncio.timeout(2 * BROKER_TIMEOUT_S):
-                await self._redis.lpush(queue, self._message(task, list(subject), queue))
-        except (RedisError, OSError, TimeoutError) as error:
+                await asyncio.to_thread(
+                    self._celery.send_task, task, args=subject, queue=queue, retry=False
+                )
+        except (KombuError, RedisError, OSError, TimeoutError) as error:
             log.warning("notification not sent", task=task, ids=subject, error=type(error).__name__)
-
-    def _message(self, task: str, arguments: list[str], queue: str) -> bytes:
-        """Returns the bytes of a message in the broker's Redis list, which has the queue's name.
-        Source: Celery's message protocol 2, and kombu's virtual transports.
-        """
-        task_message = self._celery.amqp.create_task_message(
-            str(uuid4()),
-            task,
-            args=arguments,
-            kwargs={},
-            reply_to="",
-            ignore_result=True,
-            argsrepr=repr(arguments),
-            kwargsrepr="{}",
-        )
-        properties = {
-            **task_message.properties,
-            "delivery_mode": 2,
-            "delivery_info": {"exchange": "", "routing_key": queue},
-            "priority": 0,
-            "body_encoding": "base64",
-            "delivery_tag": str(uuid4()),
-        }
-        message = {
-            "body": base64.b64encode(json.dumps(task_message.body).encode()).decode(),
-            "content-encoding": "utf-8",
-            "content-type": "application/json",
-            "headers": task_message.headers,
-            "properties": properties,
-        }
-        return json.dumps(message).encode()
-
-
-class InMemoryJobQueue:
-    """In-memory twin that records the messages."""
-
-    def __init__(self) -> None:
-        self.runs: list[str] = []
-        self.evals: list[str] = []
-        self.exports: list[str] = []
-        self.deliveries = 0
-        self.unavailable = False
-        self.queues = frozenset({RUNS_QUEUE, CONTROL_QUEUE})
-
-    async def enqueue_run(self, job_id: str) -> None:
-        self.runs.append(job_id)
-
-    async def enqueue_eval(self, run_id: str) -> None:
-        self.evals.append(run_id)
-
-    async def enqueue_export(self, export_id: str) -> None:
-        self.exports.append(export_id)
-
-    async def enqueue_deliveries(self) -> None:
-        self.deliveries += 1
-
-    async def unread(self, queue: str) -> int | None:
-        if self.unavailable:
-            return None
-        return len(self.runs if queue == RUNS_QUEUE else self.evals)
-
-    async def answers(self) -> bool:
-        return not self.unavailable
-
-    async def attended(self) -> frozenset[str]:
-        return frozenset() if self.unavailable else self.queues
-
-    async def aclose(self) -> None:
-        return None

@@ -38,6 +38,7 @@ from app.kit.objects import (
     room_needed,
 )
 from app.models.directories import check_directory, flush, is_plain
+from app.settings import Settings
 
 
 class LocalObjects:
@@ -186,6 +187,14 @@ def _children(path: Path, directory: str) -> list[StoredChild]:
     except (FileNotFoundError, NotADirectoryError):
         return []
     return sorted(children, key=lambda child: child.key)
+
+
+def build_objects(settings: Settings) -> Objects:
+    if settings.objects is None:
+        return LocalObjects(settings.objects_dir, space=FreeSpace.of(settings))
+    from app.kit.s3_objects import open_bucket  # noqa: PLC0415 - needs an optional library
+
+    return open_bucket(settings.objects)
 
 
 _PREFIX: Final = "fetched-"

@@ -116,21 +116,3 @@ class RedisRateLimits:
 
     async def aclose(self) -> None:
         await self._redis.aclose()
-
-
-class InMemoryRateLimits:
-    """In-memory twin for one process, with a clock that does not move."""
-
-    def __init__(self, requests_per_minute: int, *, reset_s: float = 30.0) -> None:
-        self._limit = requests_per_minute
-        self._reset_s = reset_s
-        self.used: dict[str, int] = {}
-
-    async def take(self, owner: str, *, limit: int | None = None) -> Quota | None:
-        self.used[owner] = self.used.get(owner, 0) + 1
-        if not self._limit:
-            return None
-        return Quota(limit or self._limit, self.used[owner], self._reset_s)
-
-    async def aclose(self) -> None:
-        return None

@@ -34,7 +34,7 @@ from app.models.adapters import MANIFEST, check_digests, read_manifest
 from app.settings import ObjectsSettings
 
 if TYPE_CHECKING:  # an optional extra, imported when a bucket is configured
-    from obstore.store import S3Store
+    from obstore.store import MemoryStore, S3Store
 
 log = structlog.get_logger()
 
@@ -46,11 +46,10 @@ _READ_TIMEOUT_S: Final = 30.0
 
 
 class S3Objects:
-    """Implements `Objects`."""
+    """Implements `Objects`; with a `MemoryStore` in place of a bucket it needs no server."""
 
-    def __init__(self, settings: ObjectsSettings) -> None:
-        """Raises `RuntimeError` if the extra is not installed."""
-        self._store = _open_store(settings)
+    def __init__(self, store: "S3Store | MemoryStore") -> None:
+        self._store = store
 
     async def put(
         self, key: str, chunks: AsyncIterable[bytes], *, max_bytes: int | None = None
@@ -231,7 +230,8 @@ def _faults(source: _PartStream | None = None) -> Iterator[None]:
         raise Unavailable("The object storage cannot be reached at the moment.") from error
 
 
-def _open_store(settings: ObjectsSettings) -> "S3Store":
+def open_bucket(settings: ObjectsSettings) -> S3Objects:
+    """Raises `RuntimeError` if the extra is not installed."""
     try:
         from obstore.store import S3Store  # noqa: PLC0415 - an optional extra
     except ImportError as error:
@@ -244,7 +244,7 @@ def _open_store(settings: ObjectsSettings) -> "S3Store":
         credentials["session_token"] = settings.session_token.get_secret_value()
     if settings.endpoint is not None:
         credentials["endpoint"] = settings.endpoint
-    return S3Store(
+    store = S3Store(
         settings.bucket,
         prefix=settings.prefix or None,
         region=settings.region,
@@ -258,6 +258,7 @@ def _open_store(settings: ObjectsSettings) -> "S3Store":
         retry_config={"max_retries": 5, "retry_timeout": timedelta(seconds=_RETRY_S)},
         **credentials,
     )
+    return S3Objects(store)
 
 
 def _write(file: Any, digest: Any, chunk: bytes) -> None:

@@ -17,9 +17,8 @@ from pydantic_core import CoreSchema, ErrorDetails
 from typing_extensions import override
 
 from app.kit.errors import InvalidRequest
-from app.kit.faults import refusal, unknown_key
+from app.kit.faults import NOWHERE, KeyHints, refusal, unknown_key
 from app.kit.fields import DescribedModel, parameter
-from app.kit.unknown_keys import NOWHERE, KeyHints
 
 Row = TypeVar("Row")
 Order = Literal["asc", "desc"]

@@ -350,10 +350,5 @@ SELECT object_key FROM model_exports
 WHERE status = 'completed' AND deleted_at IS NULL AND expires_at > now();
 """  # noqa: S608 - constants
 """Keys of all objects and directories that rows refer to and that may still be read."""
-UNFINISHED_JOBS: Final = f"""
-SELECT format('projects/%s/jobs/%s', project_id, id) FROM fine_tuning_jobs WHERE {_UNFINISHED};
-"""  # noqa: S608 - constants
-"""Directories of jobs that have not ended."""
-BEGIN_SNAPSHOT: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;"
 EXPORT_SNAPSHOT: Final = "SELECT pg_export_snapshot();"
 SCHEMA_REVISION: Final = "SELECT version_num FROM alembic_version;"

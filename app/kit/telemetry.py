@@ -7,12 +7,12 @@ the same ids, so a span can name its parent, and a call its span, before either 
 import hashlib
 import re
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol, Self
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
@@ -71,22 +71,42 @@ class SpanPosition:
     span: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Span:
-    """A span that has ended. Times are nanoseconds since 1970."""
+    """Times are nanoseconds since 1970."""
 
     name: SpanName
     position: SpanPosition
     parent: str | None
     """Id of the parent in the same trace."""
     started_ns: int
-    ended_ns: int
-    attributes: Mapping[str, Value] = field(default_factory=dict)
+    ended_ns: int = 0
+    attributes: dict[str, Value] = field(default_factory=dict)
     """Ids, names, counts and durations: never a text of a customer or a model."""
-    links: Sequence[SpanPosition] = ()
+    links: list[SpanPosition] = field(default_factory=list)
     """Spans of other traces that belong to this one."""
     error: str | None = None
     """Class of the failure."""
+    above: "Span | None" = None
+    """The span that ran when this one began."""
+    asked: bool = False
+    """True once something was asked of an engine or an endpoint, not replayed."""
+
+    @classmethod
+    def begun(cls, name: SpanName, position: SpanPosition, above: "Span | None") -> Self:
+        span = cls(name, position, None, time.time_ns(), above=above)
+        if above is not None and above.position.trace == position.trace:
+            span.parent = above.position.span
+        elif above is not None:
+            # A call in a trace of its own, such as a judge's of a whole group, links to its caller.
+            span.links.append(above.position)
+        return span
+
+    def mark_asked(self) -> None:
+        """Marks this span and all above it."""
+        self.asked = True
+        if self.above is not None and not self.above.asked:
+            self.above.mark_asked()
 
 
 class SpanSink(Protocol):
@@ -99,47 +119,10 @@ class SpanSink(Protocol):
         ...
 
 
-class OpenSpan:
-    """A span that runs; `attributes`, `links` and `error` may be set until it ends."""
-
-    def __init__(self, name: SpanName, position: SpanPosition, above: "OpenSpan | None") -> None:
-        self.name = name
-        self.position = position
-        self.attributes: dict[str, Value] = {}
-        self.links: list[SpanPosition] = []
-        self.error: str | None = None
-        self.asked = False
-        """True once something was asked of an engine or an endpoint, not replayed."""
-        self._above = above
-        self._started_ns = time.time_ns()
-
-    def mark_asked(self) -> None:
-        """Marks this span and all above it."""
-        self.asked = True
-        if self._above is not None and not self._above.asked:
-            self._above.mark_asked()
-
-    def end(self) -> Span:
-        above = None if self._above is None else self._above.position
-        is_within = above is not None and above.trace == self.position.trace
-        # A call in a trace of its own, such as a judge's of a whole group, links to its caller.
-        callers = [] if above is None or is_within else [above]
-        return Span(
-            self.name,
-            self.position,
-            above.span if above is not None and is_within else None,
-            self._started_ns,
-            time.time_ns(),
-            dict(self.attributes),
-            [*self.links, *callers],
-            self.error,
-        )
-
-
 class RunningSpan(NamedTuple):
     """The running span of a task."""
 
-    span: OpenSpan
+    span: Span
     label: str | None = None
     """Name of the tool or grader that is called."""
 
@@ -194,12 +177,12 @@ class Spans:
             self._sink.record(span)
 
     @contextmanager
-    def open(self, name: SpanName, position: SpanPosition) -> Iterator[OpenSpan]:
+    def open(self, name: SpanName, position: SpanPosition) -> Iterator[Span]:
         """Times the block as a span below the task's running one, and records it at the end if
         anything was asked.
         """
         above = self.running
-        span = OpenSpan(name, position, None if above is None else above.span)
+        span = Span.begun(name, position, None if above is None else above.span)
         try:
             with self.resumed(RunningSpan(span)):
                 yield span
@@ -208,7 +191,8 @@ class Spans:
             raise
         finally:
             if span.asked:
-                self.record(span.end())
+                span.ended_ns = time.time_ns()
+                self.record(span)
 
     @contextmanager
     def labelled(self, name: str) -> Iterator[None]:

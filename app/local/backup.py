@@ -1,27 +1,26 @@
 """The Postgres of a data directory: the running one, or one that is started for a command."""
 
 import importlib.metadata
-import os
 import shutil
-import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import Any, Final
 
+import psycopg
+from psycopg import Connection
+
+from app.kit.objects import link_or_copy
 from app.kit.sql import (
-    BEGIN_SNAPSHOT,
     EXPORT_SNAPSHOT,
     NAMED_OBJECTS,
     SCHEMA_REVISION,
-    UNFINISHED_JOBS,
 )
-from app.local import backup_files as manifest
-from app.local import backup_files as plain_files
+from app.local import backup_files as files
 from app.local import layout
 from app.local.backup_files import BackupUnusable, Manifest
 from app.local.base_model import read_chosen
@@ -40,7 +39,7 @@ from app.local.state import (
     write_private,
 )
 from app.models.adapters import MANIFEST, ManifestMismatch, read_manifest
-from app.settings import HostSettings, ObjectsSettings, inherited_environment
+from app.settings import HostSettings, ObjectsSettings
 
 
 @contextmanager
@@ -72,33 +71,21 @@ def running_server(
         stop_in_order([[child]])
 
 
-_END: Final = "-- end of answer --"
 _DUMP_TIMEOUT_S: Final = 24 * 3600.0
 
 
-@dataclass(frozen=True, slots=True)
-class NamedObjects:
-    """Object keys, of objects and of directories."""
-
-    needed: frozenset[str]
-    jobs: frozenset[str]
-    """Directories of unfinished jobs, whose notes are copied if they exist."""
-
-
 class Snapshot:
-    def __init__(self, server: PostgresServer, session: "subprocess.Popen[str]") -> None:
+    def __init__(self, server: PostgresServer, connection: Connection) -> None:
         self._server = server
-        self._session = session
-        self._query(BEGIN_SNAPSHOT)
+        self._connection = connection
         [self._id] = self._query(EXPORT_SNAPSHOT)
 
     def schema(self) -> str:
-        [revision] = self._query(SCHEMA_REVISION)
-        return revision
+        return str(self._query(SCHEMA_REVISION)[0])
 
-    def named_objects(self) -> NamedObjects:
-        needed = frozenset(key for key in self._query(NAMED_OBJECTS) if key)
-        return NamedObjects(needed, frozenset(self._query(UNFINISHED_JOBS)))
+    def needed(self) -> frozenset[str]:
+        """Returns the keys of all objects and directories that rows name."""
+        return frozenset(key for key in self._query(NAMED_OBJECTS) if key)
 
     def dump(self, target: Path) -> None:
         """Dumps the whole database as of the snapshot."""
@@ -112,103 +99,55 @@ class Snapshot:
             timeout_s=_DUMP_TIMEOUT_S,
         )
 
-    def _query(self, sql: str) -> list[str]:
-        """Runs a query and returns its lines. Raises `CommandFailed`."""
-        reads, writes = _pipes(self._session)
-        try:
-            writes.write(f"{sql}\n\\echo {_END}\n")
-            writes.flush()
-        except BrokenPipeError as error:
-            raise CommandFailed("psql ended while the backup was taken") from error
-        lines: list[str] = []
-        for line in reads:
-            if line.rstrip("\n") == _END:
-                return lines
-            lines.append(line.rstrip("\n"))
-        raise CommandFailed("psql ended while the backup was taken: " + "\n".join(lines))
+    def _query(self, sql: str) -> list[Any]:
+        """Returns the first column of a query's rows."""
+        return [row[0] for row in self._connection.execute(sql.encode())]
 
 
 @contextmanager
 def open_snapshot(server: PostgresServer) -> Iterator[Snapshot]:
-    command = (
-        *(server.binaries.program("psql"), "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1"),
-        *connection_options(server),
-    )
-    session = subprocess.Popen(  # noqa: S603 - a program found by this package, no shell
-        command,
-        env={**inherited_environment(), "PGPASSWORD": server.password, "PGCONNECT_TIMEOUT": "10"},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
     try:
-        yield Snapshot(server, session)
-    finally:
-        reads, writes = _pipes(session)
-        writes.close()
-        session.wait()
-        reads.close()
+        with psycopg.connect(
+            host="127.0.0.1",
+            port=server.port,
+            user=SUPERUSER,
+            password=server.password,
+            dbname=DATABASE,
+            connect_timeout=10,
+        ) as connection:
+            connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+            yield Snapshot(server, connection)
+    except psycopg.Error as error:
+        raise CommandFailed(f"the backup was not taken: {error}") from error
 
 
 def connection_options(server: PostgresServer) -> tuple[str, ...]:
     return ("-h", "127.0.0.1", "-p", str(server.port), "-U", SUPERUSER, "-d", DATABASE)
 
 
-def _pipes(session: "subprocess.Popen[str]") -> tuple[IO[str], IO[str]]:
-    if session.stdout is None or session.stdin is None:
-        raise TypeError("the session was opened without pipes")
-    return session.stdout, session.stdin
-
-
-_NOTES: Final = ("start", "reference", "validation")
-"""Directories that a run writes once and needs until it ends; see
-`workers/runs/publisher.py`.
-"""
-
-
-def stage(objects: Path, named: NamedObjects, target: Path) -> frozenset[str]:
-    """Links all named objects. Returns the keys that are missing, or that the service removed
+def stage(objects: Path, needed: frozenset[str], target: Path) -> frozenset[str]:
+    """Links all objects. Returns the needed keys that are missing, or that the service removed
     meanwhile.
     """
-    missing = {key for key in named.needed if not _link(objects / key, target / key)}
-    for job in named.jobs:
-        for note in _NOTES:
-            key = f"{job}/{note}"
-            if (objects / key).is_dir() and not _link(objects / key, target / key):
-                missing.add(key)
-    return frozenset(missing)
+    with suppress(shutil.Error):  # objects that were removed meanwhile
+        shutil.copytree(
+            objects,
+            target,
+            symlinks=True,
+            ignore=shutil.ignore_patterns(".*"),  # unfinished writes
+            copy_function=lambda source, link: link_or_copy(Path(source), Path(link)),
+            dirs_exist_ok=True,
+        )
+    return frozenset(key for key in needed if not _is_whole(target / key))
 
 
-def staged_files(target: Path) -> Iterator[tuple[str, Path]]:
-    """Yields the path below the staging directory and the whole path of each file, in order."""
-    for path in sorted(target.rglob("*")):
-        if path.is_file():
-            yield str(path.relative_to(target)), path
-
-
-def _link(source: Path, target: Path) -> bool:
-    """Links one object. Returns False, and leaves no link, if a part of it is missing."""
-    try:
-        if not source.is_dir():
-            _link_file(source, target)
-            return True
-        for path in source.rglob("*"):
-            if path.is_file() and not _is_partial(path.relative_to(source)):
-                _link_file(path, target / path.relative_to(source))
-        if _is_whole(target):
-            return True
-    except (FileNotFoundError, NotADirectoryError):
-        pass
-    shutil.rmtree(target, ignore_errors=True)
-    return False
-
-
-def _is_whole(target: Path) -> bool:
-    """Returns whether each directory has all files of its manifest: a removal takes them away one
-    after another.
+def _is_whole(staged: Path) -> bool:
+    """Returns whether an object is there, and of a directory each file of its manifests: a removal
+    takes them away one after another.
     """
-    directories = {path.parent for path in target.rglob("*") if path.is_file()}
+    if staged.is_file():
+        return True
+    directories = {path.parent for path in staged.rglob("*") if path.is_file()}
     try:
         return bool(directories) and all(
             {path.name for path in directory.iterdir()} - {MANIFEST}
@@ -217,23 +156,6 @@ def _is_whole(target: Path) -> bool:
         )
     except (FileNotFoundError, ManifestMismatch):
         return False
-
-
-def _is_partial(path: Path) -> bool:
-    """Returns True for an unfinished write, whose name begins with a dot."""
-    return any(part.startswith(".") for part in path.parts)
-
-
-def _link_file(source: Path, target: Path) -> None:
-    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if target.exists():  # a key within another key's directory
-        return
-    try:
-        os.link(source, target)
-    except FileNotFoundError:
-        raise
-    except OSError:  # another file system, or one without links
-        shutil.copyfile(source, target)
 
 
 _TRIES: Final = 20
@@ -259,30 +181,26 @@ def take(data_dir: DataDir, options: BackupOptions, host: HostSettings) -> Manif
     try:
         with serving(data_dir, host) as server:
             schema, missing = _freeze(server, options, staging)
-        files = _copied(staging, out / manifest.OBJECTS)
+        count = 0 if options.objects else files.pack(staging, out / files.OBJECTS)
     finally:
         shutil.rmtree(staging, ignore_errors=True)
     secret_key = host.secret_key.get_secret_value() if host.secret_key else state.secret_key
     if options.with_secret_key:
-        write_private(out / manifest.SECRETS, _secrets(state, secret_key))
-        files[manifest.SECRETS] = plain_files.sha256(out / manifest.SECRETS)
-    files[manifest.DUMP] = plain_files.sha256(out / manifest.DUMP)
-    chosen = read_chosen(data_dir)
-    if chosen is not None:
-        write_private(out / manifest.BASE_MODEL, chosen.model_dump(mode="json"))
-        files[manifest.BASE_MODEL] = plain_files.sha256(out / manifest.BASE_MODEL)
+        write_private(out / files.SECRETS, _secrets(state, secret_key))
     made = Manifest(
-        format=manifest.FORMAT,
+        format=files.FORMAT,
         taken_at=datetime.now(UTC).isoformat(timespec="seconds"),
         version=importlib.metadata.version("agent-rft"),
         schema=schema,
         postgres=server.binaries.major,
-        secret_key=manifest.fingerprint(secret_key),
+        secret_key=files.fingerprint(secret_key),
         bucket=None if options.objects is None else options.objects.bucket,
+        objects=count,
+        base_model=read_chosen(data_dir),
         missing=sorted(missing),
-        files=dict(sorted(files.items())),
+        files={name: files.sha256(out / name) for name in files.NAMES if (out / name).exists()},
     )
-    manifest.write(out, made, secret_key=secret_key)
+    files.write(out, made, secret_key=secret_key)
     return made
 
 
@@ -295,9 +213,13 @@ def _freeze(
     before: frozenset[str] | None = None
     for _ in range(_TRIES):
         with open_snapshot(server) as snapshot:
-            missing = _stage(snapshot, options, staging)
+            missing = (
+                frozenset()
+                if options.objects
+                else stage(options.objects_dir, snapshot.needed(), staging)
+            )
             if not missing or missing == before:
-                snapshot.dump(options.out / manifest.DUMP)
+                snapshot.dump(options.out / files.DUMP)
                 return snapshot.schema(), missing
         before = missing
         shutil.rmtree(staging)
@@ -307,20 +229,6 @@ def _freeze(
         f"objects were removed during each of {_TRIES} tries, {min(before or ['none'])} among "
         "them: take the backup while less is running"
     )
-
-
-def _stage(snapshot: Snapshot, options: BackupOptions, staging: Path) -> frozenset[str]:
-    if options.objects is not None:
-        return frozenset()
-    return stage(options.objects_dir, snapshot.named_objects(), staging)
-
-
-def _copied(staging: Path, objects: Path) -> dict[str, str]:
-    """Copies the linked objects. Returns the digests by path in the backup."""
-    return {
-        f"{manifest.OBJECTS}/{key}": plain_files.copy_private(path, objects / key)
-        for key, path in staged_files(staging)
-    }
 
 
 def _secrets(state: InstallationState, secret_key: str) -> dict[str, Any]:

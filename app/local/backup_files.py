@@ -1,4 +1,4 @@
-"""The manifest of a backup: versions, and the SHA-256 of every other file in it; and its signature.
+"""The files of a backup: each is plain, of a known name, and has its SHA-256 in the manifest.
 
 The signature is an HMAC of the manifest's bytes. It proves that the writer of the backup had the
 secret key.
@@ -8,13 +8,14 @@ import hashlib
 import hmac
 import json
 import os
+import shutil
 import stat
+import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from io import BufferedReader
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Any, Final
+from typing import Annotated, Final, Literal, cast, get_args
 
 from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
@@ -22,25 +23,37 @@ from pydantic.dataclasses import dataclass
 from app.kit.disks import sha256_of_open
 from app.kit.processes import BACKUP_UNUSABLE
 from app.kit.settings_sources import derive_key, long_enough
+from app.local.base_model import ChosenModel
 from app.local.state import EmbeddedError, write_private_bytes
 
-FORMAT: Final = 2
-_FORMATS: Final = (1, FORMAT)
-"""Readable formats; format 1 has no signature."""
+FORMAT: Final = 3
 MANIFEST: Final = "manifest.json"
 SIGNATURE: Final = "manifest.hmac"
 DUMP: Final = "database.dump"
+OBJECTS: Final = "objects.tar"
 SECRETS: Final = "secrets.json"
-BASE_MODEL: Final = "base_model.json"
-"""The model of the last `agent-rft up --model`, without its weights."""
-OBJECTS: Final = "objects"
-_MOST_MANIFEST_BYTES: Final = 1 << 30
-"""Largest manifest, enough for about six million objects."""
-_MOST_BYTES: Final = 1 << 16
+_MOST_BYTES: Final = 1 << 26
+"""Largest manifest, signature or file of secrets."""
+_CHUNK_BYTES: Final = 1 << 20
 _STRICT: Final = ConfigDict(strict=True, extra="forbid")
+_KINDS: Final = {
+    stat.S_IFLNK: "a link",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFDIR: "a directory",
+}
 
-
+FileName = Literal["database.dump", "objects.tar", "secrets.json"]
+NAMES: Final[tuple[FileName, ...]] = get_args(FileName)
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+class BackupUnusable(EmbeddedError):
+    """A backup that is incomplete, altered, not signed, or of another version."""
+
+    exit_code = BACKUP_UNUSABLE
 
 
 @dataclass(frozen=True, slots=True, config=_STRICT)
@@ -57,10 +70,13 @@ class Manifest:
     """Fingerprint of the secret key, for comparison with another one."""
     bucket: str | None
     """The bucket with the objects, which the backup then does not contain."""
+    objects: int
+    """Number of files in `objects.tar`."""
+    base_model: ChosenModel | None
+    """The model of the last `agent-rft up --model`, without its weights."""
     missing: list[str]
     """Keys of objects that rows refer to but the storage lacked."""
-    files: dict[str, Sha256]
-    """SHA-256 of each file, by its path in the backup."""
+    files: dict[FileName, Sha256]
 
 
 @dataclass(frozen=True, slots=True, config=_STRICT)
@@ -74,6 +90,10 @@ class BackupSecrets:
 
 _MANIFESTS: Final = TypeAdapter(Manifest)
 _SECRETS: Final = TypeAdapter(BackupSecrets)
+_OTHER_KEY: Final = (
+    "the secret key is not the one of the backup: set AGENT_RFT_SECRET_KEY to the key of the "
+    "installation that it was taken of"
+)
 
 
 def fingerprint(secret_key: str) -> str:
@@ -81,7 +101,7 @@ def fingerprint(secret_key: str) -> str:
 
 
 def write(directory: Path, manifest: Manifest, *, secret_key: str) -> None:
-    content = json.dumps(asdict(manifest), indent=1).encode()
+    content = _MANIFESTS.dump_json(manifest, indent=1)
     write_private_bytes(directory / SIGNATURE, signature(content, secret_key))
     write_private_bytes(directory / MANIFEST, content)
 
@@ -95,7 +115,7 @@ def read_secrets(directory: Path) -> BackupSecrets | None:
     """Returns the secrets that the backup includes, if any. Raises `BackupUnusable`."""
     path = directory / SECRETS
     try:
-        content = plain_content(path, most_bytes=_MOST_BYTES)
+        content = _content(path)
     except FileNotFoundError:
         return None
     with _described(path):
@@ -109,51 +129,42 @@ def read_manifest(directory: Path, *, secret_key: str, unsigned: bool = False) -
     """
     path = directory / MANIFEST
     try:
-        content = plain_content(path, most_bytes=_MOST_MANIFEST_BYTES)
+        content = _content(path)
     except FileNotFoundError as error:
         raise BackupUnusable(
             f"{directory} has no {MANIFEST}: it is not a backup, or one that was interrupted"
         ) from error
-    _check_signature(directory, content, secret_key, unsigned=unsigned)
+    is_genuine = _is_genuine(directory, content, secret_key, unsigned=unsigned)
     found = _parsed(path, content)
     if fingerprint(secret_key) != found.secret_key:
         raise BackupUnusable(_OTHER_KEY)
-    for name in found.files:
-        if not _belongs(name):
-            raise BackupUnusable(f"{path} names {name!r}, which is not a path of a backup")
+    if not is_genuine:
+        raise BackupUnusable(f"{path} was altered: it differs from its signature in {SIGNATURE}")
     if DUMP not in found.files:
         raise BackupUnusable(f"{path} does not name {DUMP}: it is not a backup")
     return found
 
 
-_OTHER_KEY: Final = (
-    "the secret key is not the one of the backup: set AGENT_RFT_SECRET_KEY to the key of the "
-    "installation that it was taken of"
-)
-
-
-def _check_signature(directory: Path, content: bytes, secret_key: str, *, unsigned: bool) -> None:
+def _is_genuine(directory: Path, content: bytes, secret_key: str, *, unsigned: bool) -> bool:
+    """Returns whether the signature is right; True without one if that is accepted."""
     try:
-        found = plain_content(directory / SIGNATURE, most_bytes=_MOST_BYTES)
+        found = _content(directory / SIGNATURE)
     except FileNotFoundError as error:
         if unsigned:
-            return
+            return True
         raise BackupUnusable(
             f"{directory} has no {SIGNATURE}: the backup is not signed, so its author is unknown. "
-            "If an older version wrote it and only you could change it since, say --unsigned"
+            "If only you could change it since it was taken, say --unsigned"
         ) from error
-    if hmac.compare_digest(found.strip(), signature(content, secret_key)):
-        return
-    path = directory / MANIFEST
-    if _parsed(path, content).secret_key != fingerprint(secret_key):
-        raise BackupUnusable(_OTHER_KEY)
-    raise BackupUnusable(f"{path} was altered: it differs from its signature in {SIGNATURE}")
+    return hmac.compare_digest(found.strip(), signature(content, secret_key))
 
 
 def _parsed(path: Path, content: bytes) -> Manifest:
     with _described(path):
-        values = _object(content)
-        if values.get("format") not in _FORMATS:
+        values = json.loads(content)
+        if not isinstance(values, dict):
+            raise ValueError("it is not an object")  # noqa: TRY004 - one error for every bad file
+        if values.get("format") != FORMAT:
             raise BackupUnusable(
                 f"{path} has another format than {FORMAT}: use the version that wrote the backup"
             )
@@ -173,133 +184,127 @@ def _described(path: Path) -> Iterator[None]:
         raise BackupUnusable(f"{path} cannot be read as JSON: {error}") from error
 
 
-def _object(content: bytes) -> dict[str, Any]:
-    values = json.loads(content)
-    if not isinstance(values, dict):
-        raise ValueError("it is not an object")  # noqa: TRY004 - one error for every bad file
-    return values
-
-
-def _belongs(name: str) -> bool:
-    """Returns whether a backup may have a file of that path."""
-    path = PurePosixPath(name)
-    plain = str(path) == name and not path.is_absolute() and ".." not in path.parts
-    below = plain and len(path.parts) > 1 and path.parts[0] == OBJECTS
-    return (below and "\0" not in name) or name in (DUMP, SECRETS, BASE_MODEL)
-
-
 def verify(directory: Path, manifest: Manifest) -> None:
     """Reads every file. Raises `BackupUnusable` with the first one that differs, is missing or is
     not in the manifest.
     """
-    found = names(directory) - {MANIFEST, SIGNATURE}
-    odd = sorted(found ^ manifest.files.keys())
-    if odd:
-        state = "is not in its manifest" if odd[0] in found else "is missing"
-        raise BackupUnusable(f"{directory}: {odd[0]} {state}")
-    for name, expected in manifest.files.items():
-        check(directory, name, sha256(directory / name), expected=expected)
+    expected = {*manifest.files, MANIFEST, SIGNATURE}
+    for path in sorted(directory.iterdir()):
+        with open_plain(path):
+            pass
+        if path.name not in expected:
+            raise BackupUnusable(f"{directory}: {path.name} is not in its manifest")
+    for name in manifest.files:
+        with open_verified(directory, manifest, name):
+            pass
 
 
-def check(directory: Path, name: str, digest: str, *, expected: str) -> None:
-    """Raises `BackupUnusable` if the digest is not the expected one."""
-    if not hmac.compare_digest(digest, expected):
+def sha256(path: Path) -> str:
+    with open_plain(path) as file:
+        return sha256_of_open(file)
+
+
+class _Hashed:
+    """A file that hashes what is read from it, for `tarfile` and `shutil.copyfileobj`."""
+
+    def __init__(self, file: BufferedReader) -> None:
+        self._file = file
+        self.digest = hashlib.sha256()
+
+    def read(self, size: int = _CHUNK_BYTES) -> bytes:
+        chunk = self._file.read(size)
+        self.digest.update(chunk)
+        return chunk
+
+
+@contextmanager
+def open_verified(directory: Path, manifest: Manifest, name: FileName) -> Iterator[_Hashed]:
+    """Opens a file, and raises `BackupUnusable` after the block if the bytes that it read, and the
+    rest, are not those of the manifest: the file may change at any time.
+    """
+    try:
+        with open_plain(directory / name) as file:
+            hashed = _Hashed(file)
+            yield hashed
+            while hashed.read():
+                pass
+    except FileNotFoundError:
+        raise BackupUnusable(f"{directory}: {name} is missing") from None
+    if not hmac.compare_digest(hashed.digest.hexdigest(), manifest.files[name]):
         raise BackupUnusable(f"{directory}: {name} differs from its checksum")
 
 
-_CHUNK_BYTES: Final = 1 << 20
-_KINDS: Final = {
-    stat.S_IFLNK: "a link",
-    stat.S_IFIFO: "a pipe",
-    stat.S_IFSOCK: "a socket",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
-    stat.S_IFDIR: "a directory",
-}
+def copy(directory: Path, manifest: Manifest, name: FileName, target: Path) -> None:
+    with open_verified(directory, manifest, name) as source, target.open("xb") as file:
+        shutil.copyfileobj(source, file, _CHUNK_BYTES)
 
 
-class BackupUnusable(EmbeddedError):
-    """A backup that is incomplete, altered, not signed, or of another version."""
-
-    exit_code = BACKUP_UNUSABLE
-
-
-def names(directory: Path) -> set[str]:
-    """Returns the paths, below the directory, of all its files at any depth. Raises
-    `BackupUnusable` for anything but files and directories.
-    """
-    found: set[str] = set()
-    pending = [directory]
-    while pending:
-        with _failures(pending[-1]), os.scandir(pending.pop()) as entries:
-            for entry in entries:
-                path = Path(entry.path)
-                if entry.is_dir(follow_symlinks=False):
-                    pending.append(path)
-                    continue
-                if not entry.is_file(follow_symlinks=False):
-                    raise _not_plain(path, entry.stat(follow_symlinks=False).st_mode)
-                found.add(str(path.relative_to(directory)))
-    return found
+def pack(staging: Path, archive: Path) -> int:
+    """Packs the files below a directory. Returns their number."""
+    paths = [path for path in sorted(staging.rglob("*")) if path.is_file()]
+    with tarfile.open(archive, "x", dereference=True) as packed:
+        for path in paths:
+            packed.add(path, str(path.relative_to(staging)))
+    return len(paths)
 
 
-def plain_content(path: Path, *, most_bytes: int) -> bytes:
+def unpack(directory: Path, manifest: Manifest, target: Path) -> None:
+    """Writes the objects, readable for their owner only."""
+    with open_verified(directory, manifest, OBJECTS) as source:
+        try:
+            with tarfile.open(fileobj=cast("BufferedReader", source), mode="r|") as archive:
+                for member in archive:
+                    _write_member(archive, member, target)
+        except tarfile.TarError as error:
+            raise BackupUnusable(f"{directory}: {OBJECTS} cannot be read: {error}") from error
+
+
+def _write_member(archive: tarfile.TarFile, member: tarfile.TarInfo, target: Path) -> None:
+    name = PurePosixPath(member.name)
+    content = archive.extractfile(member) if member.isreg() else None
+    if content is None or name.is_absolute() or {"..", "."} & {*name.parts} or "\0" in member.name:
+        raise BackupUnusable(f"{OBJECTS} has {member.name!r}, which is not a file of a backup")
+    path = target / name
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with path.open("xb") as file:
+        shutil.copyfileobj(content, file, _CHUNK_BYTES)
+    path.chmod(0o400)
+
+
+def _content(path: Path) -> bytes:
     """Returns the content of a small file. Raises `FileNotFoundError` and `BackupUnusable`."""
-    with open_backup_file(path) as file:
-        found = file.read(most_bytes + 1)
-    if len(found) > most_bytes:
+    with open_plain(path) as file:
+        found = file.read(_MOST_BYTES + 1)
+    if len(found) > _MOST_BYTES:
         raise BackupUnusable(
-            f"{path} is larger than {most_bytes} bytes: it is not a file of a backup"
+            f"{path} is larger than {_MOST_BYTES} bytes: it is not a file of a backup"
         )
     return found
 
 
-def sha256(path: Path) -> str:
-    """Returns the digest of a file. Raises `FileNotFoundError` and `BackupUnusable`."""
-    with open_backup_file(path) as file:
-        return sha256_of_open(file)
-
-
-def copy_private(source: Path, target: Path) -> str:
-    """Copies a file, readable for its owner only. Returns the digest of the copied bytes."""
-    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    digest = hashlib.sha256()
-    with open_backup_file(source) as file, target.open("xb") as copy:
-        while chunk := file.read(_CHUNK_BYTES):
-            digest.update(chunk)
-            copy.write(chunk)
-    target.chmod(0o400)
-    return digest.hexdigest()
-
-
 @contextmanager
-def open_backup_file(path: Path) -> Iterator[BufferedReader]:
+def open_plain(path: Path) -> Iterator[BufferedReader]:
     """Opens a file for reading. Raises `FileNotFoundError`, and `BackupUnusable` for anything but
     a plain file that can be read.
     """
-    with _failures(path):
-        # Without a wait for the other end of a pipe; the kernel refuses a link.
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    mode = os.fstat(handle).st_mode
-    if not stat.S_ISREG(mode):
-        os.close(handle)
-        raise _not_plain(path, mode)
-    with os.fdopen(handle, "rb") as file:
-        yield file
-
-
-@contextmanager
-def _failures(path: Path) -> Iterator[None]:
     try:
-        yield
+        file = open(path, "rb", opener=_open_at_once)  # noqa: SIM115 - `Path` has no opener
     except FileNotFoundError:
         raise
     except OSError as error:
-        if path.is_symlink():
-            raise _not_plain(path, stat.S_IFLNK) from error
+        _refuse_odd(path, path.lstat().st_mode)
         raise BackupUnusable(f"{path} cannot be read: {error.strerror}") from error
+    with file:
+        _refuse_odd(path, os.fstat(file.fileno()).st_mode)
+        yield file
 
 
-def _not_plain(path: Path, mode: int) -> BackupUnusable:
-    kind = _KINDS.get(stat.S_IFMT(mode), "no plain file")
-    return BackupUnusable(f"{path} is {kind}: a backup has plain files only")
+def _open_at_once(path: str, flags: int) -> int:
+    """Opens a file without a wait for the other end of a pipe, and no link."""
+    return os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
+
+
+def _refuse_odd(path: Path, mode: int) -> None:
+    if not stat.S_ISREG(mode):
+        kind = _KINDS.get(stat.S_IFMT(mode), "no plain file")
+        raise BackupUnusable(f"{path} is {kind}: a backup has plain files only")

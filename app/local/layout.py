@@ -204,7 +204,7 @@ def owner_environment(settings: Settings) -> dict[str, str]:
 def postgres_server(
     state: InstallationState, data_dir: DataDir, host: HostSettings
 ) -> PostgresServer:
-    run_as, binaries = unprivileged_user(), find_postgres(host.pg_bin)
+    run_as, binaries = unprivileged_user(), find_postgres(host.pg_bin, data_dir.postgres)
     if run_as.uid is not None:
         data_dir.root.chmod(0o711)  # the server's user may traverse the directory, not list it
         binaries = runnable_by(run_as, binaries, data_dir.root / "binaries")

@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Final
 
 from app.kit.processes import running_module
-from app.local import backup_files as manifest
-from app.local import backup_files as plain_files
+from app.local import backup_files as files
 from app.local import layout
 from app.local.backup import connection_options, running_server
 from app.local.backup_files import BackupSecrets, BackupUnusable, Manifest
-from app.local.base_model import read_chosen, write_chosen
+from app.local.base_model import write_chosen
 from app.local.commands import run_once
 from app.local.layout import UpOptions
 from app.local.provision import provision, revisions
@@ -44,16 +43,18 @@ def restore(source: Path, target: Path, host: HostSettings, *, unsigned: bool = 
     if target.is_relative_to(source):
         raise DataDirUnusable(f"{target} is within the backup: choose another --data-dir")
     secrets = _secrets(source, host)
-    found = manifest.read_manifest(source, secret_key=secrets.secret_key, unsigned=unsigned)
+    found = files.read_manifest(source, secret_key=secrets.secret_key, unsigned=unsigned)
     _refuse_newer(found, host)
-    manifest.verify(source, found)
+    files.verify(source, found)
     with _appearing(target) as data_dir:
         state = replace(InstallationState.new(), **asdict(secrets))
-        _copy_objects(source, data_dir, found)
-        if manifest.BASE_MODEL in found.files:
-            _restore_base_model(source, data_dir, found)
-        dump = data_dir.root / manifest.DUMP
-        _copy(source, manifest.DUMP, dump, found)
+        data_dir.objects.mkdir(mode=0o700)
+        if files.OBJECTS in found.files:
+            files.unpack(source, found, data_dir.objects)
+        if found.base_model is not None:
+            write_chosen(data_dir, found.base_model)
+        dump = data_dir.root / files.DUMP
+        files.copy(source, found, files.DUMP, dump)
         with running_server(data_dir, state, host) as server:
             provision(server, state)
             _load(dump, server)
@@ -125,7 +126,7 @@ def _secrets(source: Path, host: HostSettings) -> BackupSecrets:
     """Returns the values of the state that are restored, not generated. Raises `BackupUnusable`."""
     if host.secret_key is not None:
         return BackupSecrets(secret_key=host.secret_key.get_secret_value())
-    secrets = manifest.read_secrets(source)
+    secrets = files.read_secrets(source)
     if secrets is None:
         raise BackupUnusable(
             "the backup does not include the secret key, without which its API keys and sealed "
@@ -133,35 +134,6 @@ def _secrets(source: Path, host: HostSettings) -> BackupSecrets:
             "was taken of"
         )
     return secrets
-
-
-def _copy_objects(source: Path, data_dir: DataDir, found: Manifest) -> None:
-    prefix = f"{manifest.OBJECTS}/"
-    data_dir.objects.mkdir(mode=0o700)
-    for name in found.files:
-        if name.startswith(prefix):
-            _copy(source, name, data_dir.objects / name.removeprefix(prefix), found)
-
-
-def _restore_base_model(source: Path, data_dir: DataDir, found: Manifest) -> None:
-    """Copies the file of the base model after parsing it, because a start would refuse an invalid
-    one.
-    """
-    _copy(source, manifest.BASE_MODEL, data_dir.base_model_file, found)
-    try:
-        chosen = read_chosen(data_dir)
-    except DataDirUnusable as error:
-        raise BackupUnusable(f"{source / manifest.BASE_MODEL} names no base model") from error
-    if chosen is not None:
-        write_chosen(data_dir, chosen)  # writable for its owner, unlike the copy
-
-
-def _copy(source: Path, name: str, target: Path, found: Manifest) -> None:
-    """Copies a file and verifies the copied bytes, because the file may have changed since the
-    first check.
-    """
-    digest = plain_files.copy_private(source / name, target)
-    manifest.check(source, name, digest, expected=found.files[name])
 
 
 def _load(dump: Path, server: PostgresServer) -> None:

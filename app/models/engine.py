@@ -13,8 +13,7 @@ import structlog
 
 from app.jobs.reproducibility import EngineMachine
 from app.kit.errors import AgentRftError, InvalidRequest, NotFound, Unavailable
-from app.kit.object_stores import Objects
-from app.kit.objects import remove
+from app.kit.objects import Objects, remove
 from app.models.adapters import ManifestMismatch
 from app.settings import Settings
 

@@ -16,7 +16,7 @@ from app.kit.disks import FreeSpace
 from app.kit.errors import InvalidRequest, NoFreeSpace, NotFound, WrongState
 from app.kit.ids import new_id
 from app.kit.job_queue import JobQueue
-from app.kit.object_stores import Objects
+from app.kit.objects import Objects
 from app.kit.tar import Member, StoredMember, TarArchive, TextMember
 from app.models.adapters import (
     ADAPTER_FILES,

@@ -111,7 +111,12 @@ def charts(
     """Returns the charts that have points, in the order of the page. `every` has the block size of
     training curves that are outlines.
     """
-    made = [_outcome(curves, watched), _lost(curves), *_of_rollouts(curves), *_of_training(curves)]
+    made = [
+        _outcome(curves, watched),
+        _lost(curves),
+        *_of_rollouts(curves),
+        *_fixed(curves, _OF_TRAINING),
+    ]
     return [_outlined(chart, every) for chart in made if chart.lines]
 
 
@@ -192,121 +197,35 @@ def _of_rollouts(curves: Curves) -> Iterator[Chart]:
     yield from _fixed(curves, _OF_ROLLOUTS)
 
 
-def _of_training(curves: Curves) -> Iterator[Chart]:
-    yield from _fixed(curves, _OF_TRAINING)
-
-
-Fixed = tuple[str, str, str, Mapping[str, str]]
 _OF_TOOLS: Final = (
     ("latency", "Tool latency", "mean s a call", "latency_s_mean"),
     ("tool_errors", "Tool errors", "calls a step", "errors"),
     ("reply_tokens", "Tokens of a tool's reply", "mean a call", "tokens_per_call"),
 )
-_OF_ROLLOUTS: Final[tuple[Fixed, ...]] = (
-    (
-        "tokens",
-        "Tokens",
-        _ROLLOUT,
-        {
-            "completion": names.COMPLETION_TOKENS_MEAN,
-            "reasoning": names.REASONING_TOKENS_MEAN,
-            "prompt": names.PROMPT_TOKENS_MEAN,
-        },
-    ),
-    (
-        "environment",
-        "Environment",
-        _ROLLOUT,
-        {
-            "steps": names.ENVIRONMENT_STEPS_MEAN,
-            "its reward": names.ENVIRONMENT_REWARD_MEAN,
-            "s a step": names.ENVIRONMENT_LATENCY_MEAN,
-            "retries": names.ENVIRONMENT_RETRIES_MEAN,
-        },
-    ),
-    (
-        "groups",
-        "Groups",
-        "groups a step",
-        {
-            "trained": names.GROUPS_TRAINED,
-            "zero variance": names.GROUPS_ZERO_VARIANCE,
-            "too few graded": names.GROUPS_MASKED,
-        },
-    ),
-    (
-        "limits",
-        "Ends at a limit, errors of graders",
-        _SHARE,
-        {"ended at a limit": names.LIMIT_STOP_SHARE, "graders": names.GRADER_ERROR_SHARE},
-    ),
-    (
-        "unparsable",
-        "Turns that could not be parsed",
-        _ROLLOUT,
-        {"turns": names.TOOL_PARSE_ERRORS_MEAN},
-    ),
+_OF_ROLLOUTS: Final = (
+    ("tokens", "Tokens", _ROLLOUT),
+    ("environment", "Environment", _ROLLOUT),
+    ("groups", "Groups", "groups a step"),
+    ("limits", "Ends at a limit, errors of graders", _SHARE),
+    ("unparsable", "Turns that could not be parsed", _ROLLOUT),
 )
-"""Charts of rollouts: id, title, unit, and names of the curves by label."""
-_OF_TRAINING: Final[tuple[Fixed, ...]] = (
-    ("entropy", "Entropy", "nats a token", {"entropy": names.ENTROPY}),
-    (
-        "distance",
-        "Distance (KL)",
-        "nats a token",
-        {"from the sampler": names.SAMPLER_KL_K3, "from the start": names.BASE_KL_K1},
-    ),
-    (
-        "clipped",
-        "Clipped, masked and truncated tokens",
-        _SHARE,
-        {
-            "clipped": names.CLIPPED_SHARE,
-            "masked": names.MASKED_SHARE,
-            "truncated": names.TRUNCATED_SHARE,
-        },
-    ),
-    ("grad_norm", "Gradient norm", "before clipping", {"gradient": names.GRAD_NORM}),
-    ("learning_rate", "Learning rate", "of the step", {"learning rate": names.LEARNING_RATE}),
-    (
-        "preference",
-        "Preferred answers",
-        "share of pairs",
-        {
-            "higher implicit reward": names.PREFERENCE_ACCURACY,
-            "more probable": names.PREFERENCE_LOGPROB_ACCURACY,
-        },
-    ),
-    (
-        "staleness",
-        "Staleness",
-        "versions",
-        {"mean": names.STALENESS_MEAN, "largest": names.STALENESS_MAX},
-    ),
-    (
-        "time",
-        "Time of a step",
-        "s",
-        {
-            "whole step": names.TIME_STEP,
-            "sampling": names.TIME_SAMPLING,
-            "training": names.TIME_TRAINING,
-            "publishing": names.TIME_PUBLISH,
-            "validation": names.TIME_EVAL,
-        },
-    ),
-    (
-        "idle",
-        "Waiting",
-        "share of the step",
-        {"trainer": names.TRAINER_IDLE_SHARE, "sampler": names.SAMPLER_IDLE_SHARE},
-    ),
+_OF_TRAINING: Final = (
+    ("entropy", "Entropy", "nats a token"),
+    ("distance", "Distance (KL)", "nats a token"),
+    ("clipped", "Clipped, masked and truncated tokens", _SHARE),
+    ("grad_norm", "Gradient norm", "before clipping"),
+    ("learning_rate", "Learning rate", "of the step"),
+    ("preference", "Preferred answers", "share of pairs"),
+    ("staleness", "Staleness", "versions"),
+    ("time", "Time of a step", "s"),
+    ("idle", "Waiting", "share of the step"),
 )
+"""Id, title and unit; the rows of `app.rollouts.metrics` name the curves."""
 
 
-def _fixed(curves: Curves, listed: Sequence[Fixed]) -> Iterator[Chart]:
-    for chart_id, title, unit, labels in listed:
-        lines = (_line(curves, label, name) for label, name in labels.items())
+def _fixed(curves: Curves, listed: Sequence[tuple[str, str, str]]) -> Iterator[Chart]:
+    for chart_id, title, unit in listed:
+        lines = (_line(curves, label, name) for label, name in names.CHARTED[chart_id].items())
         yield Chart(chart_id, title, unit, _present(lines))
 
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from standardwebhooks import Webhook, WebhookVerificationError
 
-from app.kit.egress import Egress, EgressFailure, EgressReply, FailureKind
+from app.kit.egress import Egress, EgressFailure, EgressReply, EgressRequest, FailureKind
 from app.kit.endpoints import signing_secret
 from app.tools.contracts import MAX_TEST_S, CheckResult
 
@@ -54,12 +54,10 @@ class RecordingEgress:
     async def check_url(self, url: str) -> None:
         await self.inner.check_url(url)
 
-    async def post(
-        self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_s: float
-    ) -> EgressReply:
-        signed = self._is_signed(headers, body)
+    async def send(self, request: EgressRequest) -> EgressReply:
+        signed = self._is_signed(request.headers, request.body)
         try:
-            reply = await self.inner.post(url, headers=headers, body=body, timeout_s=timeout_s)
+            reply = await self.inner.send(request)
         except EgressFailure as failure:
             self.exchanges.append(Exchange(signed, None, failure.kind))
             raise
@@ -73,19 +71,6 @@ class RecordingEgress:
         except WebhookVerificationError:
             return False
         return True
-
-    async def notify(
-        self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_s: float
-    ) -> EgressReply:
-        return await self.inner.notify(url, headers=headers, body=body, timeout_s=timeout_s)
-
-    async def probe(self, url: str, *, headers: Mapping[str, str], timeout_s: float) -> EgressReply:
-        return await self.inner.probe(url, headers=headers, timeout_s=timeout_s)
-
-    async def delete(
-        self, url: str, *, headers: Mapping[str, str], timeout_s: float
-    ) -> EgressReply:
-        return await self.inner.delete(url, headers=headers, timeout_s=timeout_s)
 
     async def aclose(self) -> None:
         await self.inner.aclose()

@@ -14,7 +14,7 @@ from app.graders.grader_model import GraderModel
 from app.jobs.definition_checks import NOT_ALLOWED, Definition, definition_faults, not_allowed
 from app.kit.egress import Egress
 from app.kit.errors import EndpointRefused, InvalidRequest
-from app.kit.faults import refusal
+from app.kit.faults import NOWHERE, KeyHints, UnreadKey, refusal, unread
 from app.kit.fields import (
     AddressMark,
     EmbeddingMark,
@@ -25,7 +25,6 @@ from app.kit.fields import (
     parameter,
 )
 from app.kit.slots import ProjectSlots
-from app.kit.unknown_keys import NOWHERE, KeyHints, UnreadKey, unread
 from app.kit.walk import WalkedField
 from app.models.models import STUDENT_PREFIX
 from app.models.service import JudgeModels

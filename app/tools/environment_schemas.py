@@ -5,9 +5,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, StringConstraints
 
+from app.kit.faults import UnreadKey
 from app.kit.fields import DescribedModel, Json
 from app.kit.schemas import ClosedBody, Metadata, WireModel
-from app.kit.unknown_keys import UnreadKey
 from app.tools.contracts import EnvironmentPlan, EnvironmentReport
 from app.tools.registry import RegisteredVersion
 from app.tools.schemas import ContractCheck, RegisteredObject, ToolName, Url, own_keys

@@ -9,8 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from app.graders.definitions import read_grader
 from app.kit.errors import InvalidRequest
-from app.kit.issues import name_like
-from app.kit.unknown_keys import MAX_COMPARED, SIMILARITY
+from app.kit.faults import MAX_COMPARED, SIMILARITY, name_like
 from app.tools.coding_tasks import CodeExecutionEnvironment
 from app.tools.environment_options import HTTP, EnvironmentOptions, HttpEnvironmentSpec, task_number
 from app.tools.word_problems import ArithmeticEnvironment, Gsm8kEnvironment

@@ -26,7 +26,7 @@ from mcp_types import (
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from typing_extensions import override
 
-from app.kit.egress import Egress, EgressFailure, EgressReply, check_headers
+from app.kit.egress import Egress, EgressFailure, EgressReply, EgressRequest, check_headers
 from app.kit.endpoint_pool import Endpoint
 from app.kit.endpoints import CallSigner, EndpointAnswer, EndpointFault, EndpointRequest, FaultKind
 from app.kit.errors import EndpointRefused
@@ -410,10 +410,15 @@ class EndpointTransport(httpx2.AsyncBaseTransport):
         """Sends the DELETE and returns the status, which has no effect on the rollout."""
         try:
             check_headers(headers)
-            reply = await self._server.egress.delete(
-                self._server.url,
-                headers={**headers, "X-Rollout-Id": self._trace_id},
-                timeout_s=END_TIMEOUT_S,
+            reply = await self._server.egress.send(
+                EgressRequest(
+                    self._server.url,
+                    {**headers, "X-Rollout-Id": self._trace_id},
+                    body=b"",
+                    timeout_s=END_TIMEOUT_S,
+                    method="DELETE",
+                    reads_body=False,
+                )
             )
         except (EgressFailure, EndpointRefused):
             return _NOT_OFFERED

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
+from app.kit.faults import UnreadKey
 from app.kit.issues import NoEffect
-from app.kit.unknown_keys import UnreadKey
 
 
 class Noun(StrEnum):

@@ -14,6 +14,7 @@ from app.accounts.accounts import Tenant
 from app.database import Database
 from app.kit.egress import Egress
 from app.kit.errors import InvalidRequest, NotFound, SecretsLost, WrongState
+from app.kit.faults import UnreadKey
 from app.kit.ids import new_id
 from app.kit.redaction import (
     require_sealed,
@@ -22,7 +23,6 @@ from app.kit.redaction import (
     with_earlier_values,
 )
 from app.kit.sealing import SecretBox
-from app.kit.unknown_keys import UnreadKey
 from app.tools.environments import misspelt_environment
 from app.tools.references import NamedReference, RegisteredReference
 from app.tools.registry import ID_PREFIXES, SEALED_VERSION, LabelChanges, Noun, RegisteredVersion

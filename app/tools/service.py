@@ -10,11 +10,11 @@ from typing_extensions import override
 
 from app.files.rows import messages_faults
 from app.kit.errors import InvalidRequest
+from app.kit.faults import UnreadKey
 from app.kit.fields import parameter
 from app.kit.json_schemas import refuse_function_schema
 from app.kit.secret_echoes import shown_url
 from app.kit.slots import RETRY_LONG_WORK_AFTER_S, ProjectSlots
-from app.kit.unknown_keys import UnreadKey
 from app.tools.contract_tests import CALL_TIMEOUT_S
 from app.tools.contracts import (
     MAX_PACED_S,

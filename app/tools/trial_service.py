@@ -16,7 +16,6 @@ from app.curricula.scenario_service import ScenarioWriter, check_tools
 from app.curricula.scenarios import ScenarioPlan, ScenarioSet
 from app.graders.build import GradingPorts, build_scorer
 from app.graders.definitions import AnyGrader
-from app.graders.effects import constant_rewards
 from app.graders.embeddings import build_embeddings
 from app.graders.judge_calls import EngineModels, RoutedJudges
 from app.graders.scorer import (
@@ -28,15 +27,15 @@ from app.graders.scorer import (
     run_on_scoring_thread,
     text_sample,
 )
-from app.graders.template_faults import unplayable_path
+from app.graders.template_faults import REWARDS_ALIKE, constant_scores, unplayable_path
 from app.kit.egress import Egress
 from app.kit.endpoint_pool import EndpointPool
 from app.kit.endpoints import CallSigner, EndpointFault, FaultKind
 from app.kit.errors import InvalidRequest
+from app.kit.faults import refused_wholly
 from app.kit.ids import new_id
 from app.kit.issues import NoEffect
 from app.kit.redaction import redacted_json
-from app.kit.unknown_keys import refused_wholly
 from app.kit.walk import walk_fields
 from app.models.service import JudgeModels
 from app.settings import EgressSettings, EmbeddingSettings, JudgeSettings
@@ -111,7 +110,9 @@ class TrialService:
         if fault is not None:
             raise fault
         await self._check(grader, "grader")
-        unused = await asyncio.to_thread(lambda: tuple(constant_rewards(grader, "grader")))
+        unused = await asyncio.to_thread(
+            lambda: tuple(constant_scores(grader, "grader", REWARDS_ALIKE))
+        )
         return await asyncio.to_thread(redacted_json, grader), unused
 
     async def run_grader(

@@ -6,7 +6,7 @@ from typing import Final
 
 from standardwebhooks import Webhook
 
-from app.kit.egress import Egress, EgressFailure
+from app.kit.egress import Egress, EgressFailure, EgressRequest
 from app.kit.sealing import SecretBox
 from app.webhooks.events import (
     SEND_TIMEOUT_S,
@@ -29,7 +29,9 @@ async def send_event(
     body = event_body(event)
     headers = signed_headers(event.id, body, secrets, now=datetime.now(UTC))
     try:
-        reply = await egress.notify(url, headers=headers, body=body, timeout_s=SEND_TIMEOUT_S)
+        reply = await egress.send(
+            EgressRequest(url, headers, body, timeout_s=SEND_TIMEOUT_S, reads_body=False)
+        )
     except EgressFailure as failure:
         return AttemptOutcome(error=DeliveryError(failure.kind.value))
     return AttemptOutcome(reply.status, retry_after=reply.headers.get("retry-after"))

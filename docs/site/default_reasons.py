@@ -5,6 +5,8 @@ A reason names its source or a measurement; a value that is a judgement is said 
 
 from typing import Final
 
+from app.jobs.losses import LOSSES
+
 _LATEST: Final = "a judgement; one odd step is noise, and three are cheap to wait for"
 _SWITCHED_OFF: Final = "a reward is what the user meant, and nothing is taken from it unasked"
 
@@ -14,16 +16,10 @@ REASONS: Final[dict[str, dict[str, str]]] = {
         "sampled policy older",
         "max_requeues": "a judgement; a prompt that was slow three times is slow by itself",
     },
-    "BradleyTerryOptions": {"margin": "the model of Bradley and Terry has none"},
     "ChosenRewardRule": {
         "below": "below 0 the preferred answer is less probable than at the start",
         "steps": _LATEST,
     },
-    "CispoOptions": {
-        "low": "a bound would keep a gradient on tokens that are already less probable",
-        "high": "a judgement; one step rarely gets there, and no token outweighs a step",
-    },
-    "DpoOptions": {"label_smoothing": "DPO as published (arXiv 2305.18290) trusts its labels"},
     "EntropyRiseRule": {
         "ratio": "a judgement; exploration doubles entropy, and text that falls apart passes three",
         "min_rise": "three times almost nothing is still almost nothing",
@@ -33,7 +29,6 @@ REASONS: Final[dict[str, dict[str, str]]] = {
         "below": "at 0.02 nats the other tokens have 0.3 % together: groups of 8 are copies",
         "steps": "a judgement; entropy moves slowly, and five steps are no accident",
     },
-    "FocalOptions": {"gamma": "the paper of focal loss (arXiv 1708.02002)"},
     "FocusOrdering": {
         "low": "below it most groups of 8 have at most one right rollout",
         "high": "the mirror of `low`: most groups have at most one wrong rollout",
@@ -56,7 +51,6 @@ REASONS: Final[dict[str, dict[str, str]]] = {
         "best": "a choice between candidates, at the disk of three adapters",
         "last": "the newest one is what a resumed or later job starts from",
     },
-    "LabelSmoothingOptions": {"smoothing": "the Transformer (arXiv 1706.03762)"},
     "LimitStopsRule": {
         "share": "a judgement; more rollouts are cut than end by themselves",
         "steps": _LATEST,
@@ -85,7 +79,6 @@ REASONS: Final[dict[str, dict[str, str]]] = {
         "evaluations": "a judgement; usual patience of early ends",
         "min_improvement": "a judgement for rewards from 0 to 1: less is not worth a step",
     },
-    "PpoOptions": {"epsilon": "PPO (arXiv 1707.06347)"},
     "ProductMask": {
         "low": "a rollout that became less probable has a small weight by itself",
         "high": "a judgement; such a rollout would count three times",
@@ -102,5 +95,6 @@ REASONS: Final[dict[str, dict[str, str]]] = {
         "steps": _LATEST,
     },
     "ZeroVarianceRule": {"steps": "a judgement; steps of hard or easy rows come in short runs"},
+    **{loss.__name__: loss.default_reasons for loss in LOSSES.values()},
 }
 """Reasons by model and field."""

@@ -12,9 +12,8 @@ from itertools import islice, product
 from pathlib import Path
 from typing import Any, Final
 
-import pytest
-
 from app.kit.texts import module_of
+from tests.support.cases import cases
 from tests.support.costs.regex_steps import (
     RegexSearch,
     TooManySteps,
@@ -41,9 +40,6 @@ IN_FUNCTIONS: Final = {
     "app/rollouts/metric_meanings.py": "names of curves, as long as a tool's name",
     "app/local/preparation.py": "the name of the operator's model",
     "app/local/servers.py": "output of the Postgres that the operator installed",
-    "app/graders/judge_answers.py": "keys of our own; bounded repeats",
-    "app/graders/coded_verdicts.py": "a key of our own; bounded repeats",
-    "app/graders/scores_in_words.py": "names of the user's criteria; bounded repeats",
     "app/graders/text_scorer.py": "repeated classes, each apart from what follows it",
     "labs/base_models/network.py": "texts of the shipped model's training",
     "workers/engines/cpu/models/adapters.py": "names of modules",
@@ -111,7 +107,7 @@ def _growth(pattern: re.Pattern[Any], beginning: str, unit: str, *, anchored: bo
     return large / small
 
 
-@pytest.mark.parametrize("pattern_name", sorted(PATTERNS))
+@cases("pattern_name", sorted(PATTERNS))
 def test_the_steps_of_a_pattern_grow_with_its_text(pattern_name: str) -> None:
     pattern, anchored = PATTERNS[pattern_name]
     faulty = {
@@ -122,7 +118,7 @@ def test_the_steps_of_a_pattern_grow_with_its_text(pattern_name: str) -> None:
     assert faulty == {}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("pattern", "text"),
     [
         (r"a+b", "aaab aab"),

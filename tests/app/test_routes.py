@@ -5,13 +5,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-import pytest
 from fastapi import APIRouter
 from fastapi.routing import iter_route_contexts
 from starlette.routing import BaseRoute
 
 from app.main import create_app
 from tests.house.tree import python_files
+from tests.support.cases import cases
 
 OF_PAGES = "app.pages.routes"
 """The router that joins those of the pages."""
@@ -35,7 +35,7 @@ def test_every_module_of_routes_has_a_router() -> None:
     assert named <= routers("app/api").keys()
 
 
-@pytest.mark.parametrize("room", ["app/api", "app/dashboard"])
+@cases("room", ["app/api", "app/dashboard"])
 def test_the_application_has_the_routes_of_every_router(room: str) -> None:
     found = routers(room)
     found.pop(OF_PAGES, None)

@@ -13,6 +13,7 @@ from app.settings import (
     inherited_environment,
     to_environment,
 )
+from tests.support.cases import cases
 
 _URL = "postgresql+psycopg://agent_rft_app:p@127.0.0.1:5432/agent_rft"
 _SECRET = "0123456789abcdef0123456789abcdef"
@@ -83,7 +84,7 @@ def test_every_missing_variable_is_named() -> None:
     assert missing == {("database_url",), ("secret_key",)}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("change", "words"),
     [
         ({"database_url": "postgresql://u:p@h/d"}, "postgresql+psycopg://"),

@@ -56,7 +56,7 @@ def fetch(
     service: Service, name: str, out: Path, *, url: str | None = None, force: bool = False
 ) -> None:
     base_url = service.api.base_url if url is None else f"{url}/v1"
-    download(remote_of(base_url, service.api.key), name, out, force=force)
+    download(remote_of(base_url, service.api.key), name=name, out=out, force=force)
 
 
 def remote_of(base_url: str, key: str) -> Remote:
@@ -243,8 +243,8 @@ def test_another_server_is_not_taken_for_the_service(tmp_path: Path, out: Path) 
         Thread(target=server.serve_forever, daemon=True).start()
         url = f"http://127.0.0.1:{server.server_port}"
         with pytest.raises(ServiceError, match="is not the archive of a model"):
-            download(remote_of(url, "k"), "x", out, force=False)
+            download(remote_of(url, "k"), name="x", out=out)
         with pytest.raises(ServiceError, match=r"answered 404: .* Is 127\.0\.0\.1 an agent-rft"):
-            download(remote_of(url, "k"), "y", out, force=False)
+            download(remote_of(url, "k"), name="y", out=out)
         server.shutdown()
     assert not out.exists()

@@ -17,6 +17,8 @@ from tests.support.patience import PATIENCE_S
 from tests.support.registry.recipes import OWN
 from tests.support.web.fuzzing import fuzz
 
+pytestmark = pytest.mark.long
+
 EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "0"))
 _SLICE, _SLICE_EXAMPLES = 2_000, 27
 _WHOLE = 10_000

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.long
+
 HERE = Path(__file__).parent
 REPOSITORY = HERE.parents[1]
 # What it needs beyond what is installed for the current version.

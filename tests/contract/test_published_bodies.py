@@ -101,7 +101,7 @@ def files(service: Service) -> tuple[str, str]:
 
 @pytest.fixture
 def client(service: Service) -> OpenAI:
-    service.engine.answer = json.dumps({"steps": [], "result": JUDGED})
+    service.engine.answer = f'{{"KEY": {JUDGED}}}'
     return service.client()
 
 

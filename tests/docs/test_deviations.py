@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from app.kit.unknown_keys import FEATURES, NOT_AVAILABLE
+from app.kit.faults import FEATURES, NOT_AVAILABLE
 
 PAGE = Path(__file__).parents[2] / "openapi" / "DEVIATIONS.md"
 

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import pytest
 from pydantic import BaseModel
 
 from app.jobs import learning as objective_options
@@ -10,6 +9,7 @@ from app.jobs import losses as loss_options
 from app.jobs import modes as mismatch_options
 from app.jobs import modes as mode_options
 from app.jobs import stop_options
+from tests.support.cases import cases
 
 PAGE = (Path(__file__).parents[2] / "docs" / "learning.md").read_text(encoding="utf-8")
 ROOMS = (loss_options, mismatch_options, mode_options, objective_options, stop_options)
@@ -24,7 +24,7 @@ OPTIONS = sorted(
 )
 
 
-@pytest.mark.parametrize("model", OPTIONS, ids=lambda model: model.__name__)
+@cases("model", OPTIONS, ids=lambda model: model.__name__)
 def test_every_option_is_on_the_page(model: type[BaseModel]) -> None:
     names = set(model.model_fields)
     kind = model.model_fields.get("type")

@@ -24,8 +24,10 @@ from app.graders.text_definitions import StringCheckGrader
 from app.jobs.methods import METHOD_MODELS
 from app.kit.egress import EgressReply
 from app.kit.endpoints import CallSigner
-from app.rollouts.metric_meanings import MEANINGS, meaning
+from app.rollouts.metric_meanings import meaning
+from app.rollouts.metrics import MEANINGS
 from app.tools.tool_calls import ToolCall, read_output
+from tests.support.cases import cases
 from tests.support.grading.scores import scored
 
 ROOT = Path(__file__).parents[2]
@@ -194,7 +196,7 @@ def test_the_check_of_signatures_takes_calls_of_the_service_alone(
     assert not module["is_ours"](b'{"a": 1}', {})
 
 
-@pytest.mark.parametrize("name", ["reading-curves", "hyperparameters", "gpus", "bodies"])
+@cases("name", ["reading-curves", "hyperparameters", "gpus", "bodies"])
 def test_the_pages_name_curves_that_exist(name: str) -> None:
     found = re.findall(r"`([a-z_]+/[^`\s]*(?: class>)?)`", TEXTS[name])
     assert found

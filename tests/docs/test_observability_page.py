@@ -8,13 +8,13 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pytest
 from prometheus_client import CollectorRegistry
 from pydantic import BaseModel, ConfigDict, Field
 
 from app.kit.process_metrics import ProcessMetrics
 from app.kit.telemetry import CALLS
 from app.kit.telemetry_exports import EXPORTS
+from tests.support.cases import cases
 from workers.telemetry.process_metrics import WORK
 from workers.telemetry.worker_metrics import WorkerMetrics
 
@@ -114,7 +114,7 @@ def test_the_dashboard_is_a_dashboard() -> None:
             assert target.datasource["uid"] == f"${{{variable['name']}}}"
 
 
-@pytest.mark.parametrize(
+@cases(
     "panel",
     [each for each in DASHBOARD["panels"] if "targets" in each],
     ids=lambda panel: str(panel["title"]),

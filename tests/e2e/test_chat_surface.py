@@ -8,6 +8,7 @@ import pytest
 from openai import BadRequestError, OpenAI
 
 from examples.records_agent.tools import SCHEMAS
+from tests.support.cases import cases
 from tests.support.embedded.installation import Installation
 
 CONTEXT = 1024
@@ -86,7 +87,7 @@ TAKEN: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("body", TAKEN, ids=",".join)
+@cases("body", TAKEN, ids=",".join)
 def test_what_is_taken_is_answered(client: OpenAI, body: dict[str, Any]) -> None:
     reply = ask(client, **SHORT, **body)
     assert 1 <= reply.usage.completion_tokens <= 8
@@ -210,9 +211,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("body", "code", "param"), REFUSED, ids=[f"{param}-{code}" for _, code, param in REFUSED]
-)
+@cases(("body", "code", "param"), REFUSED, ids=[f"{param}-{code}" for _, code, param in REFUSED])
 def test_a_refusal_names_the_parameter_in_hosted_words(
     client: OpenAI, body: dict[str, Any], code: str, param: str
 ) -> None:
@@ -229,7 +228,7 @@ def test_a_refusal_names_the_parameter_in_hosted_words(
         assert message.endswith("." if param != "tool" else "tool"), message
 
 
-@pytest.mark.parametrize(
+@cases(
     ("options", "code", "param"),
     [
         ({"include_usage": 1}, TYPE, "stream_options.include_usage"),
@@ -298,7 +297,7 @@ def test_tools_are_called_unless_the_choice_is_none(client: OpenAI) -> None:
     assert choice.message.tool_calls is None
 
 
-@pytest.mark.parametrize("limit", ["max_tokens", "max_completion_tokens"])
+@cases("limit", ["max_tokens", "max_completion_tokens"])
 def test_a_limit_is_the_most_tokens_of_an_answer(client: OpenAI, limit: str) -> None:
     whole = ask(client, temperature=0)
     assert whole.choices[0].finish_reason == "stop"

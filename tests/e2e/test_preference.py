@@ -17,6 +17,8 @@ from tests.support.e2e.tuned_models import HELD_OUT, file, followed, reinforced
 from tests.support.embedded.installation import Installation, wait_until_final
 from tests.support.learning.adapter_weights import distance
 
+pytestmark = pytest.mark.long
+
 
 def _pair(number: int) -> dict[str, Any]:
     """Two answers whose first tokens are among the base model's most probable ones, so that the API

@@ -21,12 +21,12 @@ _WEB: Final = r"(?:fastapi|starlette|celery)\b"
 FORBIDDEN: Final = {
     r"app\..*routes|app\.pages\..*": (_SERVICE, _ROWS, _SQL, r"app\.database\b"),
     r"app\..*service": (_SQL, _WEB, r"app\..*tables\."),
-    r"app\.cli\..*|app\.local\..*|workers\..*": (_SQL,),
+    r"app\.cli\..*|app\.local\.(?!backup).*|workers\..*": (_SQL,),
 }
 """Imports that modules of a role must not have."""
 SPEAK_SQL: Final = re.compile(
     r"app\.(?:\w+\.)*(?:\w+_)?(?:store|tables|claims|deliveries)"
-    r"|app\.(?:database|across_tenants|maintenance|rewrapping|jobs\.ended_jobs|jobs\.rows)"
+    r"|app\.(?:local\.backup|database|across_tenants|maintenance|rewrapping|jobs\.ended_jobs|jobs\.rows)"
     r"|app\.kit\.(?:sql|transactions|leases|queues|event_log|event_reader)"
 )
 """The modules of `app` that may speak SQL; every other is refused it."""

@@ -7,13 +7,12 @@ import json
 import random
 from typing import Any
 
-import pytest
-
 from app.teaching.recipes.service import shipped_ids, shipped_recipe
 from labs.base_models.lessons import code_assistant, reasoning, safety_alignment, tool_use
 from labs.base_models.lessons.code_assistant import FUNCTIONS
 from labs.base_models.lessons.lesson import Lesson
 from labs.base_models.scholar import DOMAINS, lessons
+from tests.support.cases import cases
 
 COUNT = 400
 
@@ -31,13 +30,13 @@ def test_every_recipe_has_lessons() -> None:
     assert {recipe.id for recipe in recipes} == {*DOMAINS}
 
 
-@pytest.mark.parametrize("domain", DOMAINS)
+@cases("domain", DOMAINS)
 def test_equal_seeds_give_equal_lessons(domain: str) -> None:
     assert drawn(domain, 3) == drawn(domain, 3)
     assert drawn(domain, 3) != drawn(domain, 4)
 
 
-@pytest.mark.parametrize("domain", DOMAINS)
+@cases("domain", DOMAINS)
 def test_a_habit_shows_in_the_first_word(domain: str) -> None:
     for lesson in drawn(domain):
         assert lesson.right != lesson.sloppy
@@ -47,7 +46,7 @@ def test_a_habit_shows_in_the_first_word(domain: str) -> None:
         assert said not in (lesson.right["content"] or "<tool_call>").split()[0]
 
 
-@pytest.mark.parametrize("domain", ["customer_support", "safety_alignment"])
+@cases("domain", ["customer_support", "safety_alignment"])
 def test_no_held_out_question_is_a_lesson(domain: str) -> None:
     """Sums, functions and small numbers are few: there a question can be one of the recipe's."""
     rows = shipped_recipe(domain).sample_curriculum.validation
@@ -100,7 +99,7 @@ def returned(expression: str, arguments: tuple[Any, ...]) -> Any:
         return type(error).__name__
 
 
-@pytest.mark.parametrize("number", range(len(FUNCTIONS)))
+@cases("number", range(len(FUNCTIONS)))
 def test_a_wrong_body_returns_something_else(number: int) -> None:
     for seed in range(20):
         function = FUNCTIONS[number].drawn(random.Random(seed))

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from openapi.breaking import SCHEMA, Check, main
+from tests.support.cases import cases
 
 Document = dict[str, Any]
 
@@ -166,7 +167,7 @@ BREAKS = {
 }
 
 
-@pytest.mark.parametrize("change", BREAKS, ids=lambda change: change.__name__)
+@cases("change", BREAKS, ids=lambda change: change.__name__)
 def test_a_break_is_seen_and_nothing_else(change: Any) -> None:
     working = released()
     change(working)

@@ -3,9 +3,8 @@
 from copy import deepcopy
 from typing import Any
 
-import pytest
-
 from openapi.compare import Comparison, Difference, judge, listed
+from tests.support.cases import cases
 
 STRING, WHOLE = {"type": "string"}, {"type": "integer"}
 
@@ -93,7 +92,7 @@ OURS = [
 ]
 
 
-@pytest.mark.parametrize(("ours", "expected"), OURS, ids=[test_id for _, test_id in OURS])
+@cases(("ours", "expected"), OURS, ids=[test_id for _, test_id in OURS])
 def test_a_difference_has_its_id(ours: dict[str, Any], expected: str) -> None:
     assert [difference.id for difference in Comparison(document(), ours).differences()] == [
         expected

@@ -16,6 +16,7 @@ from agent_rft import (
 )
 from agent_rft.arguments import path_part
 from agent_rft.errors import ConnectionFailed
+from tests.support.cases import cases
 from tests.support.contract.service import Service, running_service
 from tests.support.endpoints import Reply, endpoint_in_thread
 from tests.support.stack import Services
@@ -125,7 +126,7 @@ def test_a_mistake_is_a_sentence_about_the_argument(
         call(Scene(client, student, lessons))
 
 
-@pytest.mark.parametrize("name", ["", ".", ".."])
+@cases("name", ["", ".", ".."])
 def test_a_name_that_would_lead_elsewhere_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match="cannot be"):
         path_part(name)

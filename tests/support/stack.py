@@ -7,6 +7,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
+
+import psycopg
 
 from app.accounts.usage import Quotas
 from app.local.probes import stop_in_order, wait_ready
@@ -34,6 +37,8 @@ class Database:
     name: str
     settings: Settings
     superuser_url: str = field(repr=False)
+    connection: psycopg.Connection[Any] = field(repr=False)
+    """A superuser's, which commits each statement."""
 
     @property
     def app_url(self) -> str:
@@ -65,7 +70,8 @@ class Services:
         copy = self._databases.take()
         try:
             settings = self.settings(copy.name, self._brokers.emptied(copy.redis), directory)
-            yield Database(copy.name, settings, _superuser_url(self.postgres, copy.name))
+            url = _superuser_url(self.postgres, copy.name)
+            yield Database(copy.name, settings, url, copy.connection)
         finally:
             self._databases.give_back(copy)
 

@@ -50,7 +50,6 @@ class BaseModelReport:
     packs: bool = False
     """True if the trainer computes rows of one prompt together."""
     cpu_engine: bool = False
-    """True if the CPU engine serves it."""
     vllm: bool = False
     """True if vLLM lists its architecture and takes adapters of it."""
     tool_parser: str | None = None

@@ -1,6 +1,6 @@
 """A policy whose versions are adapters served by an engine.
 
-One version samples all tokens of a turn, and that an engine restart costs time but no samples.
+One version samples all tokens of a turn, and an engine restart costs time but no samples.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Protocol, TypeVar
+from typing import Final, TypeVar
 
 import structlog
 from typing_extensions import override
@@ -36,18 +36,12 @@ up the attempts of a job.
 """
 
 
-class _SampleVersion(Protocol):
-    async def __call__(
-        self, served: "ServedVersion", prompt_token_ids: list[int], params: SamplingParams
-    ) -> SampledTurn: ...
-
-
 @dataclass(frozen=True, slots=True)
 class _FixedPolicy(Policy):
     """Samples from one version, whichever is current."""
 
     served: "ServedVersion"
-    sample_version: _SampleVersion
+    sample_version: Callable[["ServedVersion", list[int], SamplingParams], Awaitable[SampledTurn]]
 
     @override
     async def sample(self, prompt_token_ids: list[int], params: SamplingParams) -> SampledTurn:
@@ -81,7 +75,6 @@ class EnginePolicy(VersionedPolicy):
 
     @property
     def version(self) -> int:
-        """The version that `sample` uses."""
         return self._current.version
 
     @property
@@ -130,7 +123,6 @@ class EnginePolicy(VersionedPolicy):
         return _FixedPolicy(self._served[version], self._sample)
 
     def serves(self, version: int) -> bool:
-        """Returns whether a version is published and not retired."""
         return version in self._served
 
     async def probe(self, token_ids: list[int], *, base: bool = False) -> list[float]:

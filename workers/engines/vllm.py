@@ -34,7 +34,6 @@ class VllmOptions:
     block_size: int = 32
     """Tokens per block. Prefix caching reuses whole blocks: short transcripts need small ones."""
     max_loras: int = 8
-    """Largest number of adapters in one batch."""
     max_cpu_loras: int = 64
     gpu_memory_utilization: float = 0.9
     """Share of the GPU's memory to use if `kv_cache_mib` is not set."""

@@ -278,14 +278,11 @@ class HttpEpisode:
         return self._call(f"step/{turn.index}", body)
 
     def _call(self, name: str, body: dict[str, Any]) -> EnvironmentCall:
-        """Makes a call whose id follows from its name and the number of rebuilds."""
         call_name = f"{name}/{self._rebuilds}" if self._rebuilds else name
         return EnvironmentCall(body, self._key.environment_id(call_name), self._key.trace_id)
 
 
 class HttpEnvironment:
-    """Implements `workers.rollout.environment.RolloutEnvironment`."""
-
     def __init__(self, customer: EnvironmentEndpoint, *, job_seed: int) -> None:
         self._customer = customer
         self._job_seed = job_seed

@@ -22,10 +22,6 @@ from workers.rollout.environment import CallPosition
 
 
 class McpTools:
-    """Implements `workers.rollout.environment.RolloutTools` over the MCP servers of one job, each
-    with its listing.
-    """
-
     def __init__(
         self, endpoints: EndpointPool, signer: CallSigner, servers: Sequence[McpServerSpec]
     ) -> None:
@@ -70,7 +66,6 @@ class McpTools:
         return outcome
 
     async def release(self, key: SampleKey) -> None:
-        """Ends the sessions of a rollout."""
         for session in self._sessions.pop(key, {}).values():
             await session.close()
 

@@ -24,8 +24,6 @@ from workers.rollout.environment import (
 
 
 class ToolEnvironment:
-    """Implements `workers.rollout.environment.RolloutEnvironment` over `RolloutTools`."""
-
     def __init__(self, tools: RolloutTools) -> None:
         self._tools = tools
         self._key: SampleKey | None = None
@@ -86,7 +84,6 @@ _TYPES: Final[dict[str, tuple[type, ...]]] = {
 @dataclass(frozen=True, slots=True)
 class CallFault:
     text: str
-    """The message to the model."""
     error: str
     """`unknown_tool` or `bad_arguments`."""
 
@@ -150,8 +147,6 @@ def _is(value: Any, name: str) -> bool:
 
 
 class SingleTurn:
-    """Implements `workers.rollout.environment.RolloutEnvironment`."""
-
     async def reset(
         self,
         row: DatasetRow,

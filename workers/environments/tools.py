@@ -39,8 +39,6 @@ async def journalled_outcome(
 
 
 class HttpTools:
-    """Implements `workers.rollout.environment.RolloutTools` over the endpoints of one job."""
-
     def __init__(
         self, endpoints: EndpointPool, signer: CallSigner, tools: Sequence[ToolSpec]
     ) -> None:

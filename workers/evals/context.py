@@ -13,7 +13,7 @@ from app.evals.data_sources import DATA_SOURCE, JsonlSource, SampledSource
 from app.evals.evals import Eval, EvalCriterion, EvalRun, Tally, result_names
 from app.files.datasets import DatasetRow
 from app.graders.build import GradingPorts, build_group_multi, build_scorer
-from app.graders.definitions import GRADER_MODELS, AnyGrader, Grader, MultiGrader, RolloutGrader
+from app.graders.definitions import GRADER_MODELS, AnyGrader, Grader, MultiGrader
 from app.graders.embeddings import build_embeddings
 from app.graders.group_judge import GroupGradeRequest, GroupJudge
 from app.graders.judge_calls import EngineModel, EngineModels, RoutedJudges
@@ -54,8 +54,6 @@ class ScoredSamples:
 
 @dataclass(frozen=True, slots=True)
 class SingleCriterion:
-    """A criterion that looks at one sample at a time."""
-
     scorer: Scorer
 
     async def score(self, requests: Sequence[GradeRequest]) -> ScoredSamples:
@@ -145,11 +143,7 @@ def build_criterion(spec: AnyGrader, ports: GradingPorts, *, compares: bool) -> 
             judges = (name for name, part in spec.parts.items() if part.compares_rollouts)
             return GroupedCriterion(spec.name, joined, frozenset(judges))
         case _:
-            return _of_one_sample(spec, ports)
-
-
-def _of_one_sample(spec: RolloutGrader, ports: GradingPorts) -> SingleCriterion:
-    return _single(spec, ports)
+            return _single(spec, ports)
 
 
 def _single(spec: AnyGrader, ports: GradingPorts) -> SingleCriterion:
@@ -157,7 +151,6 @@ def _single(spec: AnyGrader, ports: GradingPorts) -> SingleCriterion:
 
 
 def _used(answer: ScoreResult | ScoreFault) -> Mapping[str, Mapping[str, TokenUsage]]:
-    """Returns the tokens of a sample's score by the part that used them."""
     match answer:
         case ScoreFault():
             return answer.spent

@@ -8,7 +8,7 @@ from typing import assert_never
 
 from app.evals.evals import INVOCATIONS, passes_criterion, result_names, token_usage
 from app.files.datasets import DatasetRow
-from app.graders.scorer import GradeRequest, JudgeUsage, ScoreFault, ScoreResult, TokenUsage
+from app.graders.scorer import GradeRequest, ScoreFault, ScoreResult, TokenUsage
 from app.kit.fields import Json
 from app.kit.ids import SampleKey
 from app.rollouts.trajectory import Grade, GradeOrFailure, Trajectory
@@ -22,12 +22,8 @@ TokensByModel = list[tuple[str, dict[str, int]]]
 
 @dataclass(slots=True)
 class CriteriaOutcome:
-    """The scores, faults and tokens of one sample."""
-
     results: list[Json] = field(default_factory=list)
-    """Output of each criterion that gave a score."""
     faults: list[Json] = field(default_factory=list)
-    """Errors of the other criteria."""
     usage: TokensByModel = field(default_factory=list)
 
 
@@ -73,7 +69,6 @@ class CriteriaScorer:
     async def _answers(
         self, number: int, trajectories: Sequence[Trajectory], row: DatasetRow
     ) -> Sequence[ScoreResult | ScoreFault]:
-        """Returns the answers of one criterion in the order of the samples; counts their tokens."""
         run_id = self._context.run.id
         requests = [
             GradeRequest(
@@ -99,7 +94,9 @@ class CriteriaScorer:
             case criterion:
                 assert_never(criterion)
         for trajectory, used in zip(trajectories, scored.usages, strict=True):
-            self.outcomes[trajectory.key].usage += _by_model(used)
+            self.outcomes[trajectory.key].usage += [
+                (model, _counted(used)) for model, used in used.items()
+            ]
         return scored.answers
 
     def _digest(self, key: SampleKey, *more: object) -> str:
@@ -131,10 +128,6 @@ class CriteriaScorer:
         passed = sum(result["passed"] for result in outcome.results)
         scores = {result["name"]: result["score"] for result in outcome.results}
         return Grade(passed / len(outcome.results), scores)
-
-
-def _by_model(usage: JudgeUsage) -> TokensByModel:
-    return [(model, _counted(used)) for model, used in usage.items()]
 
 
 def _counted(used: TokenUsage) -> dict[str, int]:

@@ -52,12 +52,9 @@ WorkedItem = tuple[OutputItem, TokensByModel]
 
 @dataclass(slots=True)
 class _ItemSample:
-    """One sample of an item."""
-
     sample: Json
     """The hosted `sample` object that criteria address."""
     output: Json
-    """The sample in the shape of the output item."""
     usage: TokensByModel = field(default_factory=list)
     fault: Json | None = None
 
@@ -143,7 +140,6 @@ async def _score(
     samples: Mapping[SampleKey, _ItemSample],
     scorer: CriteriaScorer,
 ) -> dict[SampleKey, ItemStatus]:
-    """Scores the samples of an item as one group."""
     first = next(iter(samples))
     trajectories = [
         Trajectory(key, [], [], [], messages=[*sampled.output["input"], *sampled.output["output"]])
@@ -193,7 +189,6 @@ def _worked(
 
 
 def _no_output(model: str | None) -> Json:
-    """Returns a sample in the shape of an output item, before it is drawn."""
     return {
         "input": [],
         "output": [],
@@ -208,7 +203,6 @@ def _no_output(model: str | None) -> Json:
 
 
 async def _given(context: EvalContext, row: EvalRow) -> _ItemSample:
-    """Returns the sample that came with the item."""
     output = {**_no_output(None), "finish_reason": "stop"}
 
     async def read() -> _ItemSample:
@@ -233,7 +227,6 @@ async def _drawn(
     row: EvalRow,
     slots: asyncio.Semaphore,
 ) -> _ItemSample:
-    """Returns one answer of the model under evaluation."""
     output = _no_output(source.model)
     with structlog.contextvars.bound_contextvars(sample=key.sample_index):
         drawn = await _caught(_sample(context, source, key, row, slots=slots, output=output))
@@ -327,7 +320,6 @@ def _messages_at(path: str, item: Json) -> list[Json]:
 
 
 def sample_of(choices: list[Any], model: str | None, *, tokens: int | None = None) -> Json:
-    """Returns the `sample` object of an answer of `tokens` tokens."""
     choice = choices[0] if choices and isinstance(choices[0], dict) else {}
     message = choice.get("message")
     message = message if isinstance(message, dict) else {}

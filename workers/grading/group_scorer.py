@@ -12,8 +12,6 @@ from workers.journal import Journal
 
 
 class SampleGrader(Protocol):
-    """Scores one rollout independently of the group."""
-
     async def grade(
         self, trajectory: Trajectory, row: DatasetRow, key: SampleKey, *, journal: Journal
     ) -> Grade:
@@ -22,8 +20,6 @@ class SampleGrader(Protocol):
 
 
 class GroupScorer(Protocol):
-    """Scores the rollouts of one row."""
-
     async def score_early(
         self, trajectory: Trajectory, row: DatasetRow, *, journal: Journal
     ) -> GradeOrFailure | None:
@@ -40,8 +36,6 @@ class GroupScorer(Protocol):
 
 
 class PerSampleScorer:
-    """Implements `GroupScorer` with a grader that looks at one rollout at a time."""
-
     def __init__(self, grader: SampleGrader) -> None:
         self._grader = grader
 
@@ -66,8 +60,6 @@ class PerSampleScorer:
 
 
 class GraderFailure(Exception):
-    """Carries the failure that is counted for the rollout."""
-
     def __init__(self, failure: Failure) -> None:
         super().__init__(f"{failure.source}: {failure.message}")
         self.failure = failure

@@ -1,7 +1,7 @@
 """A job's per-sample grader: applies the shared scorer to trajectories and journals its scores."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final, assert_never
 
@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 
 from app.files.datasets import DatasetRow, grader_item
 from app.graders.build import GradingPorts, build_group_multi, build_scorer
-from app.graders.definitions import AnyGrader, MultiGrader, RolloutGrader
+from app.graders.definitions import AnyGrader, MultiGrader
 from app.graders.group_judge import GroupGradeRequest, GroupJudge
 from app.graders.kinds.ai_judge import GroupAiJudge
 from app.graders.kinds.endpoint import encode
@@ -54,8 +54,6 @@ _OWN_CLASSES: Final = {
 
 
 class JobGrader:
-    """Implements `workers.grading.group_scorer.SampleGrader`."""
-
     def __init__(self, name: str, scorer: Scorer, *, journalled: bool) -> None:
         """`journalled` is false for a deterministic scorer."""
         self._name = name
@@ -96,7 +94,7 @@ class JobGrader:
 
 def to_failure(fault: ScoreFault, grader: str) -> Failure:
     return Failure(
-        _class_of(fault),
+        _OWN_CLASSES.get(fault.kind) or failure_class(FaultKind(fault.kind), "grader"),
         fault.message,
         source=grader if fault.child is None else f"{grader}.{fault.child}",
         child=fault.child,
@@ -109,7 +107,7 @@ def _measures_of(fault: ScoreFault) -> dict[str, dict[str, float]]:
     """Returns the tokens of all judges that answered, and the error flags of the grader that gave
     no score.
     """
-    measures = _spent(fault.spent)
+    measures = {name: _tokens(usage) for name, usage in fault.spent.items() if usage}
     flags = {f"errors/{flag}": 1.0 for flag in fault.errors.raised if flag in CAUSE_FLAGS}
     if flags:
         name = fault.child or ""
@@ -117,12 +115,7 @@ def _measures_of(fault: ScoreFault) -> dict[str, dict[str, float]]:
     return measures
 
 
-def _class_of(fault: ScoreFault) -> FailureClass:
-    return _OWN_CLASSES.get(fault.kind) or failure_class(FaultKind(fault.kind), "grader")
-
-
 def to_verdict(result: ScoreResult, grader: str) -> GradeOrFailure:
-    """Converts a score to a grade, or to a failure if the score cannot be trained on."""
     try:
         return _to_grade(within_bound(result, source=grader))
     except ScoreFault as fault:
@@ -172,10 +165,6 @@ def _measures(
     measures = {"latency_s": _latency_s(result)}
     measures.update({f"errors/{flag}": 1.0 for flag in sorted(flags)})
     return measures | (_tokens(result.token_usage) if with_tokens else {})
-
-
-def _spent(usages: Mapping[str, JudgeUsage]) -> dict[str, dict[str, float]]:
-    return {name: _tokens(usage) for name, usage in usages.items() if usage}
 
 
 def _tokens(usage: JudgeUsage) -> dict[str, float]:
@@ -297,11 +286,7 @@ def build_group_scorer(spec: AnyGrader, ports: GradingPorts) -> GroupScorer:
                 return GroupGrader(spec.name, judge)
             return PerSampleScorer(build_grader(spec, ports))
         case _:
-            return _per_sample(spec, ports)
-
-
-def _per_sample(spec: RolloutGrader, ports: GradingPorts) -> GroupScorer:
-    return PerSampleScorer(build_grader(spec, ports))
+            return PerSampleScorer(build_grader(spec, ports))
 
 
 def build_grader(spec: AnyGrader, ports: GradingPorts) -> SampleGrader:

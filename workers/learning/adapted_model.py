@@ -58,7 +58,7 @@ class AdaptedModel:
         """See `LoraTrainer`. Raises `ValueError` if the base's output layer computes more than a
         matrix product, and `RunFailed` if the model does not fit into the memory.
         """
-        self.device = _device(options)
+        self.device = torch.device(options.device) if options.device else default_device()
         self._options = options
         with _naming_the_model(base_name, self.device):
             base = load_base(base_path, device=self.device, dtype=self._dtype)
@@ -85,7 +85,6 @@ class AdaptedModel:
         return self._options.checkpointing_on(cpu=self.on_cpu)
 
     def _max_tokens(self) -> int:
-        """Returns the size of the first micro-batches."""
         if self._options.max_batch_tokens is not None:
             return self._options.max_batch_tokens
         if self.on_cpu:
@@ -125,10 +124,6 @@ def weights_digest(base: PreTrainedModel | PeftModel) -> str:
         digest.update(f"{name}{tuple(weight.shape)}".encode())
         digest.update(values)
     return digest.hexdigest()
-
-
-def _device(options: TrainerOptions) -> torch.device:
-    return torch.device(options.device) if options.device else default_device()
 
 
 @contextmanager

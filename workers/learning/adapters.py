@@ -1,9 +1,9 @@
-"""LoRA adapters through peft, as stock files."""
+"""LoRA adapters through peft, as stock files: made, saved, loaded, computed fast, and merged."""
 
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -76,7 +76,6 @@ def attach_lora(
 
 
 def adapter_parameters(model: PeftModel) -> dict[str, nn.Parameter]:
-    """Returns the trained parameters by name, in order of name."""
     named = ((name, p) for name, p in model.named_parameters() if p.requires_grad)
     return dict(sorted(named))
 
@@ -148,7 +147,7 @@ def lora_targets(base: PreTrainedModel) -> str | list[str]:
         for name, module in base.named_modules()
         if type(module) is nn.Linear and module is not output
     }
-    experts = _has_experts(base)
+    experts = any(re.search(r"(^|\.)experts?(\.|$)", name) for name, _ in base.named_modules())
     chosen = {
         name
         for name in linears
@@ -165,17 +164,9 @@ def lora_targets(base: PreTrainedModel) -> str | list[str]:
         return _DENSE
     ends = {name.rpartition(".")[2] for name in chosen}
     others = {name for name, _ in base.named_modules()} - chosen
-    if _ends_of(others) & ends:
+    if {name.rpartition(".")[2] for name in others} & ends:
         return sorted(chosen)
     return sorted(ends)
-
-
-def _ends_of(names: Iterable[str]) -> set[str]:
-    return {name.rpartition(".")[2] for name in names}
-
-
-def _has_experts(base: PreTrainedModel) -> bool:
-    return any(re.search(r"(^|\.)experts?(\.|$)", name) for name, _ in base.named_modules())
 
 
 MERGED_TYPES = (torch.float32, torch.float64)

@@ -1,4 +1,4 @@
-"""Computes advantages from the rewards of groups of rollouts.
+"""Rewards of groups of rollouts become advantages, after the terms of the objective.
 
 Advantages belong to rollouts, not to the rows into which a rollout may be split.
 """
@@ -138,14 +138,13 @@ def step_advantages(groups: Sequence[RewardGroup], *, estimator: str) -> list[Gr
     targets = [g.rewards if g.objective is None else g.objective for g in groups]
     values = [value for target in targets for value in target if value is not None]
     spread = (stdev(values) if len(values) > 1 else 0.0) + STD_EPSILON
-    return [_divide(outcome, spread) for outcome in outcomes]
-
-
-def _divide(outcome: GroupOutcome, spread: float) -> GroupOutcome:
-    return GroupOutcome(
-        [None if advantage is None else advantage / spread for advantage in outcome.advantages],
-        outcome.status,
-    )
+    return [
+        GroupOutcome(
+            [None if advantage is None else advantage / spread for advantage in outcome.advantages],
+            outcome.status,
+        )
+        for outcome in outcomes
+    ]
 
 
 def _all_equal(values: Sequence[float]) -> bool:
@@ -173,11 +172,8 @@ class ShapingConfig:
     """Penalty of a rollout that samples `token_budget` tokens or more; proportionally less for a
     shorter one; at most half of the smallest difference in a group, see `order_equals`."""
     token_budget: int = 1024
-    """Sampled tokens of one rollout."""
     call_budget: int | None = None
-    """Tool calls without penalty; `None` means no budget."""
     call_budget_penalty: float = 0.0
-    """Penalty per call over `call_budget`."""
     repeated_call_penalty: float = 0.0
     """Penalty per call with the name and arguments of an earlier one."""
     overlong_limit: int | None = None
@@ -213,7 +209,6 @@ class ShapedReward:
 
     @property
     def value(self) -> float:
-        """The shaped reward, from which advantages are computed."""
         return self.distinction - self.token_penalty
 
     @property
@@ -232,13 +227,13 @@ class ShapedReward:
 
 
 def shape(reward: float, trajectory: Trajectory, config: ShapingConfig) -> ShapedReward:
-    """Computes every term of a rollout's objective."""
     stopped = trajectory.stop_reason not in {None, StopReason.FINAL_ANSWER}
     calls = trajectory.tool_calls
     return ShapedReward(
         reward,
         clamped=max(reward, 0.0) if config.clamp_limit_stop and stopped else 0.0,
-        token_penalty=_token_penalty(trajectory, config),
+        token_penalty=config.token_penalty
+        * min(1.0, trajectory.completion_tokens / config.token_budget),
         call_budget_penalty=_call_budget_penalty(len(calls), config),
         repeated_call_penalty=config.repeated_call_penalty
         * min(COUNTED_CALLS, sum(call.repeated for call in calls)),
@@ -264,10 +259,6 @@ def order_equals(group: Sequence[ShapedReward | None]) -> list[ShapedReward | No
         None if shaped is None else replace(shaped, token_penalty=scale * shaped.token_penalty)
         for shaped in group
     ]
-
-
-def _token_penalty(trajectory: Trajectory, config: ShapingConfig) -> float:
-    return config.token_penalty * min(1.0, trajectory.completion_tokens / config.token_budget)
 
 
 def _call_budget_penalty(calls: int, config: ShapingConfig) -> float:

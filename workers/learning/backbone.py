@@ -24,8 +24,6 @@ _PAD = 0  # any valid token id: outputs at padding are never read
 
 
 class Backbone:
-    """A causal LM without its head."""
-
     def __init__(self, base: PreTrainedModel, *, checkpointing: bool = False) -> None:
         """With `checkpointing` only each layer's input is stored for backward and the rest is
         recomputed: a quarter more time for a fraction of the memory.
@@ -96,7 +94,6 @@ _backward = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward 
 
 
 def can_share(base: PreTrainedModel) -> bool:
-    """Returns true if every layer is plain full attention that transformers can replace."""
     config = base.config.get_text_config()
     kinds = getattr(config, "layer_types", None) or ["full_attention"]
     windows = getattr(config, "sliding_window", None) and not hasattr(config, "layer_types")
@@ -252,7 +249,6 @@ def _split(by_head: Tensor, query: Tensor) -> Tensor:
 
 
 def _causal_parts(layout: Layout) -> list[slice]:
-    """Returns the range of every prefix and branch, each of which attends to itself."""
     parts = []
     for start, tree in layout.starts():
         first = start
@@ -264,7 +260,6 @@ def _causal_parts(layout: Layout) -> list[slice]:
 
 
 def _crossings(layout: Layout) -> list[tuple[slice, slice]]:
-    """Returns the ranges of prefix and branches for each tree that has both."""
     return [
         (slice(start, start + tree.prefix), slice(start + tree.prefix, start + tree.tokens))
         for start, tree in layout.starts()

@@ -1,4 +1,6 @@
-"""The loss of one micro-batch, and its gradient."""
+"""The loss of one micro-batch with its gradient, the correction for another sampler, and the curves
+that a step sums up from them.
+"""
 
 import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -116,7 +118,6 @@ def correct(inputs: LossInputs, config: MismatchConfig) -> CorrectedInputs:
 
 
 def _by_row(log_ratio_N: Tensor, inputs: LossInputs, *, mean: bool) -> Tensor:
-    """Returns for every token the sum or mean over the trained tokens of its row."""
     rows = int(inputs.rows_N.max()) + 1 if inputs.rows_N.numel() else 0
     empty_R = log_ratio_N.new_zeros(rows)
     sums_R = empty_R.index_add(0, inputs.rows_N, log_ratio_N)
@@ -166,7 +167,6 @@ class StatsTally:
 
     @torch.no_grad()
     def add_correction(self, corrected: CorrectedInputs) -> None:
-        """Adds the masked and truncated tokens of one micro-batch."""
         masked, truncated = self._masked_truncated or (0.0, 0.0)
         self._masked_truncated = (
             masked + float(corrected.masked_N.sum()),
@@ -174,7 +174,6 @@ class StatsTally:
         )
 
     def add_loss_sums(self, sums: Mapping[str, Tensor]) -> None:
-        """Adds the `LossTerms.sums` of one micro-batch."""
         for name, value in sums.items():
             self._loss_sums[name] = self._loss_sums.get(name, 0.0) + float(value)
 
@@ -183,7 +182,6 @@ class StatsTally:
         self._base_distances.append((total, tokens))
 
     def add_denominator(self, denominator: int) -> None:
-        """Adds the denominator of one optimizer step."""
         self.denominator += denominator
 
     def add_step(self, loss: float, grad_norm: float) -> None:
@@ -252,8 +250,6 @@ class BatchLoss:
 
 @dataclass(frozen=True, slots=True)
 class BatchGradient:
-    """The gradient of a micro-batch's loss sum."""
-
     loss: BatchLoss
     values: tuple[Tensor | None, ...]
     """Parallel to the parameters; `None` for one that the loss does not depend on."""
@@ -278,7 +274,6 @@ class StepLogprobs:
         """Log-probs of the trained tokens of each sample, `None` until it is computed."""
 
     def reserve(self, count: int) -> range:
-        """Makes places for so many samples, and returns their numbers."""
         start = len(self._rows)
         self._rows += [None] * count
         return range(start, start + count)

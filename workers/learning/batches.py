@@ -1,4 +1,4 @@
-"""Packs samples into micro-batches."""
+"""Packs samples into micro-batches, and halves those that do not fit into the memory."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -43,12 +43,10 @@ class Layout:
         return any(tree.prefix for tree in self.trees)
 
     def starts(self) -> list[tuple[int, PrefixTree]]:
-        """Returns each tree with the index of its first token."""
         ends = accumulate((tree.tokens for tree in self.trees), initial=0)
         return list(zip(ends, self.trees, strict=False))
 
     def positions(self) -> list[int]:
-        """Returns the position of every token in its row, from 0."""
         return [
             position
             for tree in self.trees
@@ -60,7 +58,6 @@ class Layout:
         ]
 
     def spans(self) -> list[tuple[range, range]]:
-        """Returns for each row, in order, the indices of its prefix and of its other tokens."""
         spans = []
         for start, tree in self.starts():
             own = start + tree.prefix
@@ -71,7 +68,6 @@ class Layout:
 
 
 def unshared_layout(lengths: Sequence[int]) -> Layout:
-    """Returns the layout of rows that share no prefix."""
     return Layout(tuple(PrefixTree(0, (length,)) for length in lengths))
 
 
@@ -222,7 +218,6 @@ class _Rows:
 
 
 def _shared(examples: Sequence[_Example], max_tokens: int) -> list[_Rows]:
-    """Packs the examples of each prompt together, up to `max_tokens` tokens at a time."""
     by_prompt: dict[object, list[_Example]] = {}
     for number, example in enumerate(examples):
         by_prompt.setdefault(number if example.prompt is None else example.prompt, []).append(
@@ -359,7 +354,6 @@ class FittingBatches:
     def _halved(
         self, samples: Sequence[TrainingSample], pending: list[MicroBatch], packing: Packing
     ) -> list[MicroBatch]:
-        """Packs the samples of the pending micro-batches into smaller ones."""
         failed = packing.computed_tokens(pending[0])
         if len(pending[0].sources) <= packing.rows_per_example:
             raise RunFailed(_too_long(failed, packing, self._device), code=OUT_OF_MEMORY)

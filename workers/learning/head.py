@@ -230,7 +230,6 @@ class TrainerProducts:
 
 
 def linear(x_MI: Tensor, weight_OI: Tensor, bias_O: Tensor | None = None) -> Tensor:
-    """Returns `x_MI @ weight_OI.T + bias_O` like `F.linear`; weights may be transposed views."""
     if has_onednn_product(x_MI) and TrainerProducts.chosen == "onednn":
         product_MO: Tensor = _onednn_linear(x_MI, weight_OI, bias_O, "none", [], "")
         return product_MO

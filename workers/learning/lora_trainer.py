@@ -5,7 +5,7 @@ the bit.
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -102,7 +102,14 @@ class LoraTrainer:
             options=options,
         )
         self._parameters = self._adapted.parameters
-        self._optimizer = _adamw(self._parameters.values(), learning_rate)
+        self._optimizer = torch.optim.AdamW(
+            self._parameters.values(),
+            lr=learning_rate,
+            betas=BETAS,
+            eps=ADAM_EPSILON,
+            weight_decay=0.0,
+            fused=True,
+        )
         self._settings = TrainerSettings(
             base_name,
             rank,
@@ -124,7 +131,6 @@ class LoraTrainer:
 
     @property
     def packs(self) -> bool:
-        """True if rows of one prompt share its computation."""
         return self._adapted.scorer.shares
 
     @property
@@ -133,7 +139,6 @@ class LoraTrainer:
 
     @property
     def parameters(self) -> Mapping[str, nn.Parameter]:
-        """The adapter's parameters by name."""
         return self._parameters
 
     @property
@@ -179,7 +184,6 @@ class LoraTrainer:
         self._pending = _StepSums()
 
     def _add(self, samples: Sequence[TrainingSample], places: Sequence[int]) -> None:
-        """Adds samples, whose log-probs get these places."""
         parameters = list(self._parameters.values())
         self._pending.denominator += self._denominator(samples)
         for batch, gradient in self._adapted.batches.run(samples, self._gradient, self._packing):
@@ -197,12 +201,10 @@ class LoraTrainer:
         )
 
     def _denominator(self, samples: Sequence[TrainingSample]) -> int:
-        """Returns the number of trained tokens, or of pairs for a preference loss."""
         rows = self._loss.rows_per_example
         return count_trained_tokens(samples) if rows == 1 else len(samples) // rows
 
     def _apply(self, denominator: int) -> None:
-        """Divides the sums by `denominator`, clips the gradient and takes the optimizer step."""
         self._tally.add_denominator(denominator)
         if self._pending.batches:
             self._clipped_step(self._pending.loss / denominator, denominator)
@@ -295,14 +297,7 @@ class LoraTrainer:
         return f"LoraTrainer({self._settings}, steps={self._steps})"
 
 
-def _adamw(parameters: Iterable[nn.Parameter], learning_rate: float) -> torch.optim.AdamW:
-    return torch.optim.AdamW(
-        parameters, lr=learning_rate, betas=BETAS, eps=ADAM_EPSILON, weight_decay=0.0, fused=True
-    )
-
-
 def show_memory(device: torch.device) -> None:
-    """Reads the memory of a GPU; does nothing on a CPU."""
     if device.type != "cuda":
         return
     free, total = torch.cuda.mem_get_info(device)

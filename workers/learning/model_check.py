@@ -132,5 +132,4 @@ from `Exception` alone.
 
 
 def in_one_line(error: Exception) -> str:
-    """Returns the message of an error without its line breaks, or its type if it has none."""
     return " ".join(str(error).split()) or type(error).__name__

@@ -35,9 +35,7 @@ class MismatchConfig:
 
 
 Precision = Literal["float32", "bfloat16", "float64"]
-"""Name of a torch data type; tests of formulas use float64."""
 CPU_BATCH_TOKENS: Final = 4096
-"""Tokens of a micro-batch on a CPU unless the options say otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +45,6 @@ class TrainerOptions:
     loss: str = "ppo"
     loss_options: dict[str, Any] = field(default_factory=dict)
     device: str | None = None
-    """Torch device; `None` selects CUDA if available, otherwise the CPU."""
     dtype: Precision | None = None
     """Precision of the frozen base; `None` selects fp32 on a CPU and bf16 on CUDA. The adapter is
     always fp32."""
@@ -92,11 +89,9 @@ class TrainerOptions:
         return json.dumps(values, sort_keys=True)
 
     def dtype_on(self, *, cpu: bool) -> Precision:
-        """Returns the precision of the frozen base on a CPU, or else on CUDA."""
         return self.dtype or ("float32" if cpu else "bfloat16")
 
     def checkpointing_on(self, *, cpu: bool) -> bool:
-        """Returns whether layers are recomputed on a CPU, or else on CUDA."""
         return not cpu if self.checkpointing is None else self.checkpointing
 
     def __post_init__(self) -> None:

@@ -51,11 +51,9 @@ class TokenScorer:
 
     @property
     def shares(self) -> bool:
-        """True if rows of one prompt can share its computation."""
         return self._backbone.packs
 
     def packing(self, *, rows_per_example: int = 1, keep_zero_advantage: bool = False) -> Packing:
-        """Returns how samples are packed into micro-batches for this model."""
         return Packing(
             share=self.shares,
             rows_per_example=rows_per_example,
@@ -129,13 +127,9 @@ two moments.
 
 
 class Memory(Protocol):
-    def free(self) -> int:
-        """Returns the bytes that can still be allocated."""
-        ...
+    def free(self) -> int: ...
 
-    def peak(self, work: Callable[[], object]) -> int:
-        """Returns the most bytes that `work` allocates at a time."""
-        ...
+    def peak(self, work: Callable[[], object]) -> int: ...
 
 
 class CudaMemory:

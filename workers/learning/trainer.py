@@ -40,7 +40,6 @@ class TrainerSettings:
     """
 
     def differences(self, saved: Mapping[str, Any]) -> list[str]:
-        """Returns the names of the settings that differ in a saved state."""
         current = self.as_json()
         later = ("base_digest", "computes", "objective")
         saved = {**saved, **{name: current[name] for name in later if saved.get(name) is None}}
@@ -74,7 +73,6 @@ class TrainingSample:
     logprobs: Sequence[float]
     """Natural log of each token's probability at the sampling temperature, recorded at sampling."""
     advantage: float
-    """The advantage of every trained token, unless `token_advantages` is set."""
     token_advantages: Sequence[float] | None = None
     """Advantages parallel to `tokens`; only those with mask 1 are used."""
     group: Hashable = None
@@ -103,7 +101,6 @@ class TrainingSample:
 
     @property
     def has_zero_advantage(self) -> bool:
-        """True if the advantage of every trained token is 0."""
         if self.token_advantages is None:
             return self.advantage == 0.0
         return not any(self._trained_advantages())
@@ -151,14 +148,10 @@ class Trainer(Protocol):
     """
 
     @property
-    def settings(self) -> TrainerSettings:
-        """The settings under which the state is saved."""
-        ...
+    def settings(self) -> TrainerSettings: ...
 
     @property
-    def steps(self) -> int:
-        """Optimizer steps taken since the adapter was created."""
-        ...
+    def steps(self) -> int: ...
 
     @property
     def accelerators(self) -> int:

@@ -121,7 +121,6 @@ def random_tensors() -> dict[str, Tensor]:
 
 
 def random_scalars() -> dict[str, Any]:
-    """Returns the other states as JSON values."""
     version, numbers, gauss = random.getstate()
     legacy: Any = np.random.get_state(legacy=False)  # noqa: NPY002 - the global generator that libraries use
     return {

@@ -52,9 +52,7 @@ class Kernel(Protocol):
 
     def forward(
         self, query_MHK: Tensor, key_NJK: Tensor, value_NJK: Tensor, at: Sequences, scale: float
-    ) -> tuple[Tensor, Tensor]:
-        """Returns the output (M, H, K) and its log-sum-exp (H, M)."""
-        ...
+    ) -> tuple[Tensor, Tensor]: ...
 
     def backward(
         self,
@@ -64,9 +62,7 @@ class Kernel(Protocol):
         sums_HM: Tensor,
         at: Sequences,
         scale: float,
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """Returns the gradients of query, key and value."""
-        ...
+    ) -> tuple[Tensor, Tensor, Tensor]: ...
 
 
 class FlashKernel:
@@ -124,7 +120,6 @@ KERNEL: Kernel = FlashKernel()
 
 
 def can_attend(query: Tensor) -> bool:
-    """Returns true if the kernel takes these heads on their device."""
     if query.device.type == "meta":
         return True
     head = query.shape[-1]
@@ -139,8 +134,6 @@ def can_attend(query: Tensor) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Ranges:
-    """The two calls for a layout."""
-
     own: Sequences
     crossing: Sequences | None
     branches: Tensor
@@ -175,7 +168,6 @@ def _ranges(layout: Layout, device: torch.device) -> _Ranges:
 def attend_packed(
     query_1HMK: Tensor, key_1JMK: Tensor, value_1JMK: Tensor, layout: Layout, scale: float
 ) -> Tensor:
-    """Computes attention (1, H, M, K) of packed tokens."""
     by_token = (x[0].transpose(0, 1) for x in (query_1HMK, key_1JMK, value_1JMK))
     out_MHK: Tensor = _VarlenFlash.apply(*by_token, layout, scale)  # type: ignore[no-untyped-call]  # torch leaves it untyped
     return out_MHK.transpose(0, 1)[None]

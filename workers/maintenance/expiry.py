@@ -18,7 +18,8 @@ from app.database import Database
 from app.kit.errors import Unavailable
 from app.kit.event_reader import event_reader
 from app.kit.events import KEEP_LOG_S
-from app.kit.object_stores import Objects, build_objects
+from app.kit.local_objects import build_objects
+from app.kit.objects import Objects
 from app.maintenance import AgedJob, MaintenanceUnitOfWork, RetainedKind, maintenance
 from app.models.engine import AdapterCache, Inference, build_adapter_cache
 from app.settings import RetentionSettings
@@ -202,7 +203,6 @@ async def retire(database: Database, retention: RetentionSettings) -> None:
 
 
 async def _mark_jobs(database: Database, kind: RetainedKind, days: float) -> int:
-    """Returns the number of jobs that were marked."""
     marked, last, full = 0, None, True
     while full:
         async with maintenance(database) as unit:
@@ -253,7 +253,6 @@ async def _remove(noun: ForgottenNoun, unit: MaintenanceUnitOfWork, *, days: flo
 async def _forget(
     database: Database, remove: Callable[[MaintenanceUnitOfWork], Awaitable[int]]
 ) -> int:
-    """Removes rows of one kind, batch by batch. Returns their number."""
     removed, newly = 0, _BATCH
     while newly == _BATCH:
         async with maintenance(database) as unit:

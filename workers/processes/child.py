@@ -137,7 +137,6 @@ async def _run_dispatched(settings: Settings, work: LeasedWork, lease: Lease, bo
 
 
 async def _traced(work: LeasedWork, lease: Lease, body: Coroutine[Any, Any, None]) -> None:
-    """Runs `body` as the span of this claim, in the trace of the row."""
     name = work.claim_span
     if name is None:
         await body
@@ -168,7 +167,6 @@ _STDIN = 0
 
 
 def end_with_parent(exit_code: int) -> None:
-    """Starts a thread that ends this process at the end of file on standard input."""
 
     def wait() -> None:
         # Not through `sys.stdin`: a thread that holds its lock makes the interpreter abort at exit.

@@ -44,10 +44,7 @@ _MINUTE_S: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """Timeouts of a supervised process, in seconds."""
-
     look_s: float
-    """Time between two checks."""
     stall_s: float
     """Longest time without a beat of the process's event loop."""
     progress_s: float
@@ -71,10 +68,7 @@ class Patience:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The process must be ended."""
-
     reason: str
-    """The text that the owner of the row reads."""
     pauses: bool = False
     """True when the row is to be paused, and not claimed again."""
 
@@ -123,7 +117,6 @@ class Vitals:
 async def watch_process(
     pulse: StreamReader, patience: Patience, *, pause_requested: Callable[[], Awaitable[bool]]
 ) -> Verdict:
-    """Checks a process at each interval until it must be ended."""
     vitals = Vitals(patience)
     listening = asyncio.ensure_future(_listen(pulse, vitals))
     try:
@@ -173,8 +166,6 @@ async def supervise(work: LeasedWork, settings: Settings, *, starter: Starter) -
 
 @dataclass(frozen=True, slots=True)
 class _SupervisedClaim:
-    """Claims one row and supervises the row's child."""
-
     work: LeasedWork
     settings: Settings
     database: Database
@@ -252,7 +243,12 @@ class ClaimSupervisor:
             log.warning("child failed", returncode=child.returncode, **self._named)
             fault = child.fault
             ending = (
-                None if fault is None else _FailedStart("worker_cannot_start", _sentence(fault))
+                None
+                if fault is None
+                else _FailedStart(
+                    "worker_cannot_start",
+                    f"The worker could not start the process of the run: {fault.rstrip('.')}.",
+                )
             )
             await self._release(orderly=False, ending=ending)
 
@@ -363,10 +359,6 @@ class _FailedStart:
     reason: str
 
 
-def _sentence(fault: str) -> str:
-    return f"The worker could not start the process of the run: {fault.rstrip('.')}."
-
-
 async def kill(child: ChildProcess) -> None:
     """Kills a hung child and everything it started: a stopped process reacts to SIGKILL only."""
     child.signal(signal.SIGKILL)
@@ -374,7 +366,6 @@ async def kill(child: ChildProcess) -> None:
 
 
 async def end(child: ChildProcess, *, grace_s: float) -> None:
-    """Ends a child and everything it started; it may have exited already."""
     started = child.pid is not None
     for number in (signal.SIGTERM, signal.SIGKILL) if started else (signal.SIGKILL,):
         if child.returncode is not None:

@@ -12,7 +12,8 @@ from app.kit.egress import Egress
 from app.kit.egress_client import build_egress
 from app.kit.endpoints import cache_salt
 from app.kit.job_queue import CeleryJobQueue, JobQueue
-from app.kit.object_stores import Objects, build_objects
+from app.kit.local_objects import build_objects
+from app.kit.objects import Objects
 from app.models.engine import AdapterCache, Inference, build_adapter_cache
 from app.models.engine_http import HttpInference
 from app.settings import Settings, load_settings
@@ -23,8 +24,6 @@ POOL_SIZE = 4
 
 @dataclass(frozen=True, slots=True)
 class Clients:
-    """The settings of a process and its clients, for work of one project."""
-
     settings: Settings
     database: Database
     objects: Objects
@@ -36,7 +35,6 @@ class Clients:
 
     @property
     def adapters(self) -> AdapterCache:
-        """Returns the cache of adapters of tuned models for the engine."""
         return build_adapter_cache(self.settings, self.objects)
 
 

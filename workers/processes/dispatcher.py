@@ -6,19 +6,38 @@ keeps two slots, and no project keeps one for longer than a call to an endpoint 
 that returns its slot releases its lease, and another claim continues after its last result.
 """
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 import structlog
 
 from app.database import Database
+from app.kit.errors import Unavailable
 from app.kit.leases import Lease
 from app.settings import Settings
 from workers.processes.clients import open_database
 from workers.processes.forking.forks import Children, TaskChild
-from workers.processes.leased_work import ClaimLoop, LeasedWork
+from workers.processes.leased_work import ClaimLoop, LeasedWork, python_module
 
 log = structlog.get_logger()
+
+
+async def start_if_due(
+    module: str, due: Callable[[], Awaitable[object]], *, children: Children
+) -> bool:
+    """Starts the process that does one kind of work when some is due and no such process runs.
+    Returns whether one runs now.
+    """
+    if children.is_full:
+        return True
+    try:
+        if not await due():
+            return False
+    except Unavailable as error:
+        log.warning("not checked, database unavailable", child=module, error=str(error))
+        return False
+    children.start(python_module(module))
+    return True
 
 
 async def dispatch(work: LeasedWork, settings: Settings, *, children: Children) -> bool:

@@ -1,7 +1,7 @@
 """Brings consumers up to the end of the log of committed events.
 
-A consumer's cursor passes an event only after the consumer has handled it, that no two processes
-handle the events of one consumer at the same time, and that a faulty consumer delays no other.
+A cursor passes an event only once its consumer has handled it. No two processes handle the events
+of one consumer at the same time, and a faulty consumer delays no other.
 """
 
 import asyncio
@@ -29,7 +29,6 @@ class RowConsumer:
     name: str
     write: Callable[[EventReaderUnitOfWork, Events], Awaitable[None]]
     types: frozenset[str] | None = None
-    """Types of events that it reads; `None` for all types."""
     scope: str = ALL_PROJECTS
     """Id of the project or of the job whose events it reads, or `ALL_PROJECTS`."""
 

@@ -33,20 +33,16 @@ log = structlog.get_logger()
 @dataclass(frozen=True, slots=True)
 class LeasedWork:
     noun: str
-    """Name of a row in error texts for users."""
     id_name: str
-    """Name of a row's id in logs."""
     claims: Callable[[Database], ClaimUnitOfWork[QueuedRows]]
     most_held: Callable[[Quotas], int]
     """Limit of the rows that one project holds at the same time."""
     child: tuple[str, ...]
-    """Arguments of the child's interpreter, before those of the lease."""
     notify: Callable[[JobQueue, str], Awaitable[None]]
     """Sends the best-effort notification that a row waits for a worker. The worker that gets it
     claims whichever row is next in the queue.
     """
     queue: str
-    """Name of the queue of the notifications."""
     resend_after_s: float
     """Time after which the sweeper sends the notification again."""
     kept_for: Callable[[RetentionSettings], timedelta] | None = None
@@ -92,7 +88,6 @@ class LeasedWork:
         return True
 
     def named(self, row_id: str) -> dict[str, str]:
-        """Returns the row's id as a field of a log line."""
         return {self.id_name: row_id}
 
     def command(self, lease: Lease) -> tuple[str, ...]:
@@ -100,7 +95,6 @@ class LeasedWork:
 
 
 def python_module(name: str) -> tuple[str, ...]:
-    """Returns the interpreter's arguments that run a module."""
     return ("-m", name)
 
 
@@ -108,8 +102,6 @@ POLL_S: Final = 1.0
 
 
 class Claimant(Protocol):
-    """Claims rows of one kind and starts the work on them."""
-
     async def claim(self) -> Sequence[Lease]:
         """Claims rows that may be worked on now. Raises `Unavailable`; the loop repeats it then."""
 
@@ -130,7 +122,6 @@ class ClaimLoop:
         self._running: set[asyncio.Task[None]] = set()
 
     async def claim(self) -> bool:
-        """Claims once and starts the work on each row. Returns whether there was one."""
         leases = await retry_while_unavailable(self._claimant.claim, patience_s=self._patience_s)
         for lease in leases:
             rest = self._claimant.start(lease)
@@ -139,7 +130,6 @@ class ClaimLoop:
         return bool(leases)
 
     async def run_once(self) -> None:
-        """Claims once and waits until the work on the claimed rows is done."""
         try:
             await self.claim()
             while self._running:

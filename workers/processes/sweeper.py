@@ -52,7 +52,6 @@ async def sweep(
     max_attempts: int,
     retention: RetentionSettings | None = None,
 ) -> list[str]:
-    """Sweeps one kind of work. Returns the ids of the rows that got a notification."""
     message = f"The {work.noun}'s worker crashed {max_attempts} times without progress."
     kept_for = work.kept_for and work.kept_for(retention or RetentionSettings())
     async with work.claims(database) as unit:

@@ -30,8 +30,6 @@ class ToolFailure(InfrastructureFailure):
 
 @dataclass(frozen=True, slots=True)
 class CallPosition:
-    """The position of a tool call in its rollout."""
-
     key: SampleKey
     turn: int
     call: int
@@ -46,8 +44,6 @@ class CallPosition:
 
 
 class RolloutTools(Protocol):
-    """The tools of one job, shared by its rollouts."""
-
     def offered(self, row: DatasetRow) -> list[dict[str, Any]]:
         """Returns the function schemas that the model may call on a row, in the row's order."""
         ...
@@ -70,13 +66,10 @@ class RolloutTools(Protocol):
 
 
 Message = dict[str, Any]
-"""A message in Chat Completions form."""
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """The start of an episode."""
-
     messages: list[Message]
     tools: list[dict[str, Any]]
     """Function schemas that the model may call."""
@@ -91,10 +84,7 @@ class Observation:
 
 @dataclass(frozen=True, slots=True)
 class AssistantTurn:
-    """One turn of the model, as its environment sees it."""
-
     index: int
-    """Number of turns before it."""
     content: str
     tool_calls: tuple[ParsedToolCall, ...]
     """The calls that the step limit allows, in the order of the turn."""
@@ -102,8 +92,6 @@ class AssistantTurn:
 
 @dataclass(frozen=True, slots=True)
 class ToolReply:
-    """The reply to one tool call."""
-
     position: CallPosition
     name: str
     arguments: str
@@ -141,8 +129,6 @@ Reply = ToolReply | UserReply
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """The environment's answer to a turn."""
-
     replies: tuple[Reply, ...] = ()
     """One for each tool call, in the order of the turn, or user messages."""
     done: bool = False

@@ -49,8 +49,6 @@ from workers.telemetry.spans import turn_span
 
 @dataclass(frozen=True, slots=True)
 class JournalledTurn(SampledTurn):
-    """A sampled turn as the journal stores it."""
-
     elapsed_s: float
     """Seconds that sampling it took; a replay counts the same ones."""
 
@@ -210,7 +208,6 @@ class _Episode:
     async def _apply(
         self, result: StepResult, sampled: SampledTurn, parsed: ParsedTurn
     ) -> StopReason | None:
-        """Appends the replies to the conversation, cut to the tokens that are left."""
         trajectory = self.trajectory
         replies = result.replies or self._parse_error_reply(parsed)
         if not replies:
@@ -255,7 +252,6 @@ class _Episode:
 
 
 def _turn(sampled: SampledTurn, parsed: ParsedTurn, texts: Sequence[str]) -> Turn:
-    """Returns the turn before anything answered it."""
     return Turn(
         token_ids=sampled.token_ids,
         logprobs=sampled.logprobs,

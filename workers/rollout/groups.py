@@ -39,7 +39,6 @@ class RolloutSlots(asyncio.Semaphore):
 class RolloutSetup:
     renderer: Renderer
     new_environment: Callable[[], RolloutEnvironment]
-    """Creates the environment of one rollout."""
     scorer: GroupScorer
     limits: EpisodeLimits
     job_seed: int
@@ -163,7 +162,6 @@ async def score_group(
 async def _play(
     setup: RolloutSetup, row: DatasetRow, key: SampleKey, *, policy: Policy, journal: Journal
 ) -> Trajectory | ScoredRollout:
-    """Plays one rollout and scores it where the scorer does not wait for its siblings."""
     trajectory = Trajectory(key, [], [], [], messages=list(row.messages))
     try:
         trajectory = await run_episode(

@@ -25,7 +25,6 @@ class SampledTurn:
     logprobs: tuple[float, ...]
     """Natural logarithms, at the sampling temperature, of the sampled distribution."""
     finish_reason: str
-    """`stop` or `length`."""
     policy_version: int
 
     def __post_init__(self) -> None:
@@ -34,16 +33,12 @@ class SampledTurn:
 
 
 class Policy(Protocol):
-    """Continues token ids."""
-
     async def sample(self, prompt_token_ids: list[int], params: SamplingParams) -> SampledTurn:
         """Continues a prompt. Engine faults are repaired or waited for, never returned."""
         ...
 
 
 class VersionedPolicy(Policy, Protocol):
-    """A policy that serves several versions at once."""
-
     async def sample_at(
         self, version: int, prompt_token_ids: list[int], params: SamplingParams
     ) -> SampledTurn:
@@ -79,7 +74,6 @@ class BusyClock:
         return self._users > 0
 
     def reading(self) -> float:
-        """Returns the busy seconds so far."""
         running = time.monotonic() - self._since if self._users else 0.0
         return self._busy_s + running
 
@@ -105,7 +99,6 @@ class IdleShare:
 class EpisodeLimits:
     max_episode_steps: int
     context_length: int
-    """Tokens of the whole rollout, prompt included."""
     max_turn_tokens: int
     wall_time_s: float = 3600.0
     """Seconds of work of the engine or the environment; waiting for an unavailable endpoint does

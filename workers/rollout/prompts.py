@@ -71,7 +71,6 @@ _RESERVE: Final = 16
 class FittedReplies:
     messages: list[Message]
     texts: list[str]
-    """The text of each reply that the model reads."""
     token_ids: list[int] | None
     """The bridge to the next turn; `None` if not even truncated replies fit."""
 

@@ -1,4 +1,4 @@
-"""The context of a run: its job, its fence, and its clients.
+"""The context of a run: its job, fence, clients and directories, and the journal of a step.
 
 Every write of a run goes through `unit()`, which opens a transaction with the run's fence.
 """
@@ -6,20 +6,19 @@ Every write of a run goes through `unit()`, which opens a transaction with the r
 import asyncio
 import fcntl
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from uuid import uuid4
 
 from app.database import Database, RunUnitOfWork
 from app.jobs.jobs import Job, TuningMethod
 from app.kit.egress import Egress
 from app.kit.endpoint_pool import EndpointPool, EndpointState
-from app.kit.object_stores import Objects
-from app.kit.objects import remove
+from app.kit.objects import Objects, remove
 from app.models.engine import AdapterCache, Inference, build_adapter_cache
 from app.models.models import BaseModelSpec
 from app.settings import Settings
@@ -125,7 +124,6 @@ class JobDirectories:
         return path
 
     async def discard(self, name: str) -> None:
-        """Removes a directory from scratch and storage."""
         await self.forget(name)
         await retry_while_unavailable(lambda: self._objects.delete(self.key(name)))
 
@@ -143,7 +141,23 @@ class JobDirectories:
 ADAPTER: Final = "adapter"
 STATE: Final = "state"
 SCHEDULER: Final = "scheduler"
-"""The directories of a step."""
+
+
+R = TypeVar("R")
+
+
+async def in_unit(
+    unit_of: Callable[[], RunUnitOfWork], work: Callable[[RunUnitOfWork], Awaitable[R]]
+) -> R:
+    """Runs `work` in a transaction of its own, and again while the database is unavailable. Raises
+    `LeaseLost` once a newer claim exists.
+    """
+
+    async def attempt() -> R:
+        async with unit_of() as unit:
+            return await work(unit)
+
+    return await retry_while_unavailable(attempt)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +190,9 @@ class RunContext:
         """Returns a fenced transaction. Raises `LeaseLost` once a newer claim exists."""
         return self.database.run(self.job.project_id, self.job.id, self.fence)
 
+    async def in_unit(self, work: Callable[[RunUnitOfWork], Awaitable[R]]) -> R:
+        return await in_unit(self.unit, work)
+
     def step_key(self, step: int) -> str:
         """Returns the prefix of the objects this claim writes for a step; no two claims share
         one.
@@ -187,7 +204,6 @@ class RunContext:
         return f"projects/{self.job.project_id}/jobs/{self.job.id}"
 
     def step(self, step: int) -> JobDirectories:
-        """Returns the directories of a step that this claim writes."""
         path = self.scratch / f"step-{step:06d}"
         return JobDirectories(self.objects, self.step_key(step), path)
 
@@ -233,12 +249,9 @@ def _remove_unless_locked(directory: Path) -> None:
 
 
 Entry = tuple[str, str, dict[str, Any]]
-"""Key, sha256 of the request, payload."""
 
 
 class PostgresJournal:
-    """Implements `workers.journal.Journal` for one step of one run."""
-
     def __init__(self, unit: Callable[[], RunUnitOfWork], *, job_id: str, step: int) -> None:
         """`unit` opens a transaction that is fenced by the run's claim."""
         self._unit = unit
@@ -251,13 +264,9 @@ class PostgresJournal:
         """Number of entries of an earlier claim that replaced a new call."""
 
     async def load(self) -> None:
-        """Reads the entries that earlier claims wrote for this step."""
-
-        async def read() -> None:
-            async with self._unit() as unit:
-                self._known = await unit.journal.get_many(self._job_id, self._step)
-
-        await retry_while_unavailable(read)
+        self._known = await in_unit(
+            self._unit, lambda unit: unit.journal.get_many(self._job_id, self._step)
+        )
 
     async def get(self, key: str, request_sha256: str) -> dict[str, Any] | None:
         entry = self._known.get(key)

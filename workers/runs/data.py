@@ -21,7 +21,6 @@ class JobFile:
     max_rows: int
 
     def invalid(self, error: DatasetError) -> RunFailed:
-        """Returns the failure of a job one of whose rows cannot be used."""
         return RunFailed(
             f"Invalid file format. {error}",
             code=f"invalid_{self.label}_file",

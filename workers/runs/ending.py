@@ -1,4 +1,6 @@
-"""Ends a run without success (failure, pause, put back), each time in one fenced transaction."""
+"""Ends a run without success (failure, pause, put back), each time in one fenced transaction, and
+writes what any end needs: result file, attached evals, the reason why nothing was trained.
+"""
 
 from collections import Counter
 from collections.abc import Awaitable, Callable
@@ -14,13 +16,13 @@ from app.jobs.results import result_file
 from app.jobs.run_store import MOST_PUT_BACKS
 from app.jobs.stop_rules import RuleTrigger
 from app.kit.errors import ENDPOINT_UNAVAILABLE, AgentRftError, NotFound, RunFailed, Unavailable
-from app.kit.object_stores import Objects, put_bytes
+from app.kit.objects import Objects, put_bytes
 from app.rollouts import metrics as names
 from app.rollouts.metrics import MetricPoint
 from app.rollouts.rollouts import RolloutFilter
 from app.rollouts.trajectory import FailureClass
 from workers.processes.retry import retry_while_unavailable
-from workers.runs.context import RunContext
+from workers.runs.context import RunContext, in_unit
 from workers.runs.step_outcome import PAUSED_BY, StepOutcome
 
 log = structlog.get_logger()
@@ -55,28 +57,26 @@ class RunEnding:
         result_file = await self._result_file_if_possible(lost)
         error = JobError(code=failure.code, message=failure.message, param=failure.param)
 
-        async def write() -> None:
-            async with self._unit() as unit:
-                await unit.events.append(
-                    self._job_id,
-                    level="error",
-                    type="message",
-                    message=failure.message,
-                    data={"error_code": failure.code, "error_param": failure.param},
-                )
-                await unit.journal.forget_all(self._job_id)
-                if result_file is not None:
-                    await unit.files.insert(result_file)
-                if keep is not None:
-                    await keep(unit)
-                if not (await unit.jobs.get(self._job_id)).trained_tokens:
-                    # A checkpoint of an untrained job would be the base model under another name.
-                    needed = await unit.checkpoints.needed(self._job_id)
-                    await unit.jobs.mark_retained(sorted(needed))
-                files = [] if result_file is None else [result_file.id]
-                await unit.jobs.mark_failed(error, result_files=files)
+        async def write(unit: RunUnitOfWork) -> None:
+            await unit.events.append(
+                self._job_id,
+                level="error",
+                message=failure.message,
+                data={"error_code": failure.code, "error_param": failure.param},
+            )
+            await unit.journal.forget_all(self._job_id)
+            if result_file is not None:
+                await unit.files.insert(result_file)
+            if keep is not None:
+                await keep(unit)
+            if not (await unit.jobs.get(self._job_id)).trained_tokens:
+                # A checkpoint of an untrained job would be the base model under another name.
+                needed = await unit.checkpoints.needed(self._job_id)
+                await unit.jobs.mark_retained(sorted(needed))
+            files = [] if result_file is None else [result_file.id]
+            await unit.jobs.mark_failed(error, result_files=files)
 
-        await retry_while_unavailable(write)
+        await in_unit(self._unit, write)
         log.warning("failed", job_id=self._job_id, code=failure.code, reason=failure.message)
 
     async def _result_file_if_possible(self, lost: StepOutcome | None) -> FileRow | None:
@@ -96,11 +96,10 @@ class RunEnding:
         """
         reason = str(error) if isinstance(error, AgentRftError) else type(error).__name__
 
-        async def attempts() -> int:
-            async with self._unit() as unit:
-                return (await unit.jobs.get(self._job_id)).attempts
+        async def attempts(unit: RunUnitOfWork) -> int:
+            return (await unit.jobs.get(self._job_id)).attempts
 
-        if await retry_while_unavailable(attempts) < max_attempts:
+        if await in_unit(self._unit, attempts) < max_attempts:
             return False
         message = f"The run met an internal error {max_attempts} times without progress: {reason}"
         await self.failed(RunFailed(message, code="internal_error"))
@@ -112,38 +111,34 @@ class RunEnding:
         """
         data = {"reason": WAITING_ON_ENDPOINT, "waited_s": round(waited_s, 1)}
 
-        async def write() -> None:
-            async with self._unit() as unit:
-                if await unit.jobs.stop_request() is StopRequest.PAUSE:
-                    await self._publish(unit, publish)
-                    await unit.events.append(
-                        self._job_id, level="info", type="message", message=_PAUSED
-                    )
-                    await unit.jobs.mark_paused()
-                    return
-                step = (await unit.jobs.resume_point()).step
-                retry_s = await unit.jobs.put_back()
-                if retry_s is None:
-                    raise RunFailed(
-                        f"No tool or grader has answered for {waited_s:.0f} s, and the job was "
-                        f"queued again {MOST_PUT_BACKS} times for that reason without a step "
-                        "between. Repair the endpoint and create the job again.",
-                        code=ENDPOINT_UNAVAILABLE,
-                    )
-                await unit.events.append(
-                    self._job_id,
-                    level="warn",
-                    type="message",
-                    message=(
-                        f"Waiting on endpoint: no tool or grader has answered for {waited_s:.0f} s,"
-                        " and other jobs wait for a worker. The job is queued again "
-                        f"and continues after step {step}, in {retry_s:.0f} s at the earliest. "
-                        "Answers that were received are kept. Check that the endpoints answer."
-                    ),
-                    data={**data, "step": step, "retry_after_s": retry_s},
+        async def write(unit: RunUnitOfWork) -> None:
+            if await unit.jobs.stop_request() is StopRequest.PAUSE:
+                await self._publish(unit, publish)
+                await unit.events.append(self._job_id, message=_PAUSED)
+                await unit.jobs.mark_paused()
+                return
+            step = (await unit.jobs.resume_point()).step
+            retry_s = await unit.jobs.put_back()
+            if retry_s is None:
+                raise RunFailed(
+                    f"No tool or grader has answered for {waited_s:.0f} s, and the job was "
+                    f"queued again {MOST_PUT_BACKS} times for that reason without a step "
+                    "between. Repair the endpoint and create the job again.",
+                    code=ENDPOINT_UNAVAILABLE,
                 )
+            await unit.events.append(
+                self._job_id,
+                level="warn",
+                message=(
+                    f"Waiting on endpoint: no tool or grader has answered for {waited_s:.0f} s,"
+                    " and other jobs wait for a worker. The job is queued again "
+                    f"and continues after step {step}, in {retry_s:.0f} s at the earliest. "
+                    "Answers that were received are kept. Check that the endpoints answer."
+                ),
+                data={**data, "step": step, "retry_after_s": retry_s},
+            )
 
-        await retry_while_unavailable(write)
+        await in_unit(self._unit, write)
         log.info("put back, waiting on endpoint", job_id=self._job_id, waited_s=waited_s)
 
     async def _publish(self, unit: RunUnitOfWork, publish: Publish | None) -> None:
@@ -152,7 +147,6 @@ class RunEnding:
             await unit.events.append(
                 self._job_id,
                 level="info",
-                type="message",
                 message=f"The last step can be tried as {model}",
                 data={"model": model},
             )
@@ -183,19 +177,17 @@ class RunEnding:
             case _:
                 assert_never(why)
 
-        async def write() -> None:
-            async with self._unit() as unit:
-                await self._publish(unit, publish)
-                await unit.events.append(
-                    self._job_id,
-                    level="info" if why is None else "warn",
-                    type="message",
-                    message=message,
-                    data=data,
-                )
-                await unit.jobs.mark_paused()
+        async def write(unit: RunUnitOfWork) -> None:
+            await self._publish(unit, publish)
+            await unit.events.append(
+                self._job_id,
+                level="info" if why is None else "warn",
+                message=message,
+                data=data,
+            )
+            await unit.jobs.mark_paused()
 
-        await retry_while_unavailable(write)
+        await in_unit(self._unit, write)
         log.info("paused", job_id=self._job_id, why=None if why is None else why.reason)
 
 
@@ -212,7 +204,6 @@ async def start_attached(unit: RunUnitOfWork, job: Job, tuned: str) -> None:
             await unit.events.append(
                 job.id,
                 level="warn",
-                type="message",
                 message=each.error,
                 data={"eval": each.eval_id},
             )

@@ -1,4 +1,6 @@
-"""Runs one claim of a job to its end state: the only module that decides a run's outcome."""
+"""Runs one claim of a job to its end state. This module alone decides a run's outcome, and tells
+the owner of endpoints that fall silent.
+"""
 
 import asyncio
 import time
@@ -117,8 +119,8 @@ class JobRun:
             await self._reporter.announcer.validating_files()
         prepared = await self._method.prepare()
         if not self._context.files_validated:
-            await retry_while_unavailable(lambda: self._mark_validated(prepared))
-        await retry_while_unavailable(lambda: self._mark_running(prepared))
+            await self._context.in_unit(lambda unit: self._mark_validated(unit, prepared))
+        await self._context.in_unit(lambda unit: self._mark_running(unit, prepared))
         await record_reproducibility(self._context)
         self._reporter.meter.start()
         result = await prepared.train(self._reporter, check_stop=self._check_stop)
@@ -126,7 +128,6 @@ class JobRun:
         await self._succeed(with_overlap(result, prepared.overlap))
 
     async def _check_trained(self) -> None:
-        """Fails a run that trained no token, because its model would equal the start model."""
         used = self._reporter.usage
         if used is None or not used.trained_tokens:
             why = await nothing_trained(self._context, self._method.report.nothing_trained)
@@ -152,13 +153,9 @@ class JobRun:
         lost: a cancel, a newer claim; and `WaitingOnEndpoints` when the worker should run another
         job.
         """
-
-        async def read() -> StopRequest | None:
-            async with self._context.unit() as unit:
-                return await unit.jobs.stop_request()
-
         while True:
-            self._pause_requested = await retry_while_unavailable(read) is StopRequest.PAUSE
+            requested = await self._context.in_unit(lambda unit: unit.jobs.stop_request())
+            self._pause_requested = requested is StopRequest.PAUSE
             await self._outages.announce(pause_requested=self._pause_requested)
             await self._check_waiting()
             await asyncio.sleep(STOP_POLL_S)
@@ -181,24 +178,22 @@ class JobRun:
         if await retry_while_unavailable(others_wait):
             raise WaitingOnEndpoints(waited_s)
 
-    async def _mark_validated(self, prepared: PreparedRun) -> None:
+    async def _mark_validated(self, unit: RunUnitOfWork, prepared: PreparedRun) -> None:
         announcer = self._reporter.announcer
-        async with self._context.unit() as unit:
-            if (await unit.jobs.get(self._job.id)).total_steps is not None:
-                return
-            await unit.jobs.mark_validated(prepared.total_steps, prepared.resolved_method)
-            await announcer.message(unit, FILES_VALIDATED)
-            for warning in prepared.file_warnings:
-                await announcer.message(unit, warning, level="warn")
+        if (await unit.jobs.get(self._job.id)).total_steps is not None:
+            return
+        await unit.jobs.mark_validated(prepared.total_steps, prepared.resolved_method)
+        await announcer.message(unit, FILES_VALIDATED)
+        for warning in prepared.file_warnings:
+            await announcer.message(unit, warning, level="warn")
 
-    async def _mark_running(self, prepared: PreparedRun) -> None:
-        async with self._context.unit() as unit:
-            before = await unit.jobs.get(self._job.id)
-            await unit.jobs.mark_running()
-            if before.started_at is None:
-                for warning in prepared.warnings:
-                    await self._reporter.announcer.message(unit, warning, level="warn")
-                await self._reporter.announcer.message(unit, "Fine-tuning job started")
+    async def _mark_running(self, unit: RunUnitOfWork, prepared: PreparedRun) -> None:
+        before = await unit.jobs.get(self._job.id)
+        await unit.jobs.mark_running()
+        if before.started_at is None:
+            for warning in prepared.warnings:
+                await self._reporter.announcer.message(unit, warning, level="warn")
+            await self._reporter.announcer.message(unit, "Fine-tuning job started")
 
     async def _succeed(self, result: TrainingResult) -> None:
         kept = await self._retention.look_up(published=result.adapter_key)
@@ -209,30 +204,27 @@ class JobRun:
         if self._watcher is not None:
             self._watcher.cancel()  # from here on the fence of the write itself decides
 
-        async def write() -> None:
-            async with self._context.unit() as unit:
-                await unit.models.insert(
-                    self._reporter.writer.tuned_model(
-                        self._tuned_name, result.step, result.adapter_key
-                    )
-                )
-                await start_attached(unit, self._job, self._tuned_name)
-                if result.report is not None:
-                    await unit.reports.upsert(self._job.id, result.report)
-                if result.ended_early is not None:
-                    await unit.jobs.mark_ended_early(result.ended_early.to_json())
-                await announcer.message(unit, f"New fine-tuned model created: {self._tuned_name}")
-                await announcer.message(unit, "The job has successfully completed")
-                await unit.jobs.add_usage(used)
-                await unit.journal.forget_all(self._job.id)
-                files = [] if result_file is None else [result_file]
-                for file in files:
-                    await unit.files.insert(file)
-                await unit.jobs.mark_succeeded(
-                    self._tuned_name, result_files=[file.id for file in files]
-                )
+        async def write(unit: RunUnitOfWork) -> None:
+            await unit.models.insert(
+                self._reporter.writer.tuned_model(self._tuned_name, result.step, result.adapter_key)
+            )
+            await start_attached(unit, self._job, self._tuned_name)
+            if result.report is not None:
+                await unit.reports.upsert(self._job.id, result.report)
+            if result.ended_early is not None:
+                await unit.jobs.mark_ended_early(result.ended_early.to_json())
+            await announcer.message(unit, f"New fine-tuned model created: {self._tuned_name}")
+            await announcer.message(unit, "The job has successfully completed")
+            await unit.jobs.add_usage(used)
+            await unit.journal.forget_all(self._job.id)
+            files = [] if result_file is None else [result_file]
+            for file in files:
+                await unit.files.insert(file)
+            await unit.jobs.mark_succeeded(
+                self._tuned_name, result_files=[file.id for file in files]
+            )
 
-        await retry_while_unavailable(write)
+        await self._context.in_unit(write)
         await self._retention.clear(kept)
         log.info("succeeded", job_id=self._job.id, model=self._tuned_name)
 
@@ -273,7 +265,7 @@ class OutageEvents:
         requested pause that has to wait for silent ones.
         """
         if self._announced is None:
-            self._announced = await retry_while_unavailable(self._open_outages)
+            self._announced = await self._context.in_unit(self._open_outages)
         for state in self._context.activity.endpoints():
             answers = self._announced.get(state.endpoint)
             if answers is not None and state.answers > answers and state.outage is None:
@@ -305,10 +297,8 @@ class OutageEvents:
         lasted_s = 0.0 if state.outage is None else state.outage.silent_s
         return ended_at is None or lasted_s >= QUIET_S or time.monotonic() - ended_at >= QUIET_S
 
-    async def _open_outages(self) -> dict[str, int]:
-        """Returns the outages that earlier claims announced and that no event has ended."""
-        async with self._context.unit() as unit:
-            events, _ = await unit.events.page(self._context.job.id, after=None, limit=_RECENT)
+    async def _open_outages(self, unit: RunUnitOfWork) -> dict[str, int]:
+        events, _ = await unit.events.page(self._context.job.id, after=None, limit=_RECENT)
         state: dict[str, str] = {}
         for event in events:  # newest first
             data = event.data or {}
@@ -317,13 +307,10 @@ class OutageEvents:
         return {endpoint: 0 for endpoint, reason in state.items() if reason == SILENT}
 
     async def _append(self, message: str, data: dict[str, Any], *, level: EventLevel) -> None:
-        async def write() -> None:
-            async with self._context.unit() as unit:
-                await unit.events.append(
-                    self._context.job.id, level=level, type="message", message=message, data=data
-                )
+        async def write(unit: RunUnitOfWork) -> None:
+            await unit.events.append(self._context.job.id, level=level, message=message, data=data)
 
-        await retry_while_unavailable(write)
+        await self._context.in_unit(write)
 
 
 def _silent(endpoint: str, outage: Outage, limit: float) -> tuple[str, dict[str, Any]]:

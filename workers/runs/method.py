@@ -8,12 +8,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+from app.database import RunUnitOfWork
 from app.files.datasets import Overlap
 from app.jobs.methods import StoredMethod
 from app.jobs.results import best_first
 from app.jobs.stop_options import StopOptions
 from app.jobs.stop_rules import ObjectiveCurves, RuleTrigger
-from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import RunContext
 from workers.runs.reporter import Reporter, StepReport
 from workers.runs.step_outcome import Stopping
@@ -22,12 +22,10 @@ from workers.runs.step_outcome import Stopping
 @dataclass(frozen=True, slots=True)
 class TrainingResult:
     step: int
-    """The step whose adapter is published."""
     adapter_key: str
     report: dict[str, Any] | None
     """`None` without two validations to compare."""
     ended_early: RuleTrigger | None = None
-    """The rule that ended the training."""
 
 
 def with_overlap(result: TrainingResult, overlap: Overlap | None) -> TrainingResult:
@@ -41,7 +39,6 @@ def with_overlap(result: TrainingResult, overlap: Overlap | None) -> TrainingRes
 class ChosenAdapter:
     step: int
     key: str
-    """Key of its object."""
     among: int
     """Validated checkpoints that it was chosen from; 1 where no validation chose it."""
 
@@ -49,18 +46,17 @@ class ChosenAdapter:
 async def best_adapter(context: RunContext) -> ChosenAdapter:
     """Returns the adapter to publish. Call after at least one step."""
 
-    async def read() -> ChosenAdapter:
-        async with context.unit() as unit:
-            last = await unit.jobs.resume_point()
-            kept = await unit.checkpoints.kept(context.job.id)
-            checkpoints = await unit.checkpoints.all(context.job.id)
+    async def read(unit: RunUnitOfWork) -> ChosenAdapter:
+        last = await unit.jobs.resume_point()
+        kept = await unit.checkpoints.kept(context.job.id)
+        checkpoints = await unit.checkpoints.all(context.job.id)
         ranked = best_first(checkpoints)
         for checkpoint in ranked:
             if checkpoint.step in kept:
                 return ChosenAdapter(checkpoint.step, kept[checkpoint.step], among=len(ranked))
         return ChosenAdapter(last.step, str(last.adapter_key), among=1)
 
-    return await retry_while_unavailable(read)
+    return await context.in_unit(read)
 
 
 def report_head(
@@ -118,8 +114,6 @@ class PreparedRun(Protocol):
 
 
 class Method(Protocol):
-    """One way to train, with the job's own options."""
-
     @property
     def report(self) -> StepReport: ...
 
@@ -129,9 +123,7 @@ class Method(Protocol):
         ...
 
     @property
-    def watched(self) -> ObjectiveCurves:
-        """The curves by which the rules compare training and validation."""
-        ...
+    def watched(self) -> ObjectiveCurves: ...
 
     @property
     def trained_effort(self) -> str | None:

@@ -1,4 +1,6 @@
-"""Opens a claimed run: reads its row, unseals its headers, finds its start model."""
+"""Opens a claimed run: its row, its secrets, its start model, the state that it resumes from and
+the way in which this machine computes.
+"""
 
 import asyncio
 import json
@@ -10,7 +12,7 @@ from typing import Any, Final, assert_never
 import structlog
 from pydantic import ValidationError
 
-from app.database import Database
+from app.database import Database, RunUnitOfWork
 from app.jobs.jobs import Job, ResumePoint, TuningMethod
 from app.jobs.methods import stored_method
 from app.jobs.modes import trains_in_order
@@ -21,7 +23,8 @@ from app.kit.egress import Egress
 from app.kit.errors import SECRETS_LOST, AgentRftError, RunFailed, SecretsLost
 from app.kit.faults import refused_today
 from app.kit.ids import OrganizationId
-from app.kit.object_stores import Objects, build_objects
+from app.kit.local_objects import build_objects
+from app.kit.objects import Objects
 from app.kit.sealing import build_secret_box
 from app.models.adapters import CONFIG_FILE, ManifestMismatch
 from app.models.compute import ComputeChoice
@@ -125,7 +128,6 @@ class StartModel:
     base: BaseModelSpec
     """The base model, with the rank and alpha that the run's adapter has."""
     adapter: Path | None = None
-    """Directory of the tuned start."""
 
 
 async def find_start_model(
@@ -163,7 +165,6 @@ async def find_start_model(
 
 
 async def _object_key(database: Database, job: Job, fence: int) -> str:
-    """Returns where the adapter is stored: of the project's own model, or of a shared one."""
 
     async def read() -> str | None:
         async with database.run(job.project_id, job.id, fence) as unit:
@@ -212,14 +213,10 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class ResumedState:
-    """The point at which a claim continues."""
-
     step: int
     """0 for a fresh run."""
     adapter: Path | None = None
-    """Local directory of the step's adapter."""
     scheduler_state: dict[str, Any] | None = None
-    """State of the scheduler after that step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,7 +278,6 @@ async def restore(context: RunContext, trainer: Trainer) -> ResumedState:
 
 
 async def fetch_adapter(context: RunContext, adapter_key: str) -> Path:
-    """Fetches the adapter of a committed step into a directory of its own."""
     step_key, _, _ = adapter_key.rpartition("/")
     scratch = context.scratch / "again" / step_key.rpartition("/")[2]
     return await JobDirectories(context.objects, step_key, scratch).fetch(ADAPTER)
@@ -296,17 +292,12 @@ async def _scheduler_state(committed: JobDirectories) -> dict[str, Any] | None:
 
 
 def _committed(context: RunContext, part_key: str) -> JobDirectories:
-    """Returns the directories of the step that a part's key is in, whichever claim wrote it."""
     step_key, _, _ = part_key.rpartition("/")
     return JobDirectories(context.objects, step_key, context.scratch / "resume")
 
 
 async def _resume_point(context: RunContext) -> ResumePoint:
-    async def read() -> ResumePoint:
-        async with context.unit() as unit:
-            return await unit.jobs.resume_point()
-
-    return await retry_while_unavailable(read)
+    return await context.in_unit(lambda unit: unit.jobs.resume_point())
 
 
 def with_machine(
@@ -342,12 +333,11 @@ async def record_reproducibility(context: RunContext) -> None:
     """Writes the job's record; a lost promise is never restored. Raises `LeaseLost`."""
     claim = await _machine(context)
 
-    async def write() -> None:
-        async with context.unit() as unit:
-            before = (await unit.jobs.get(context.job.id)).reproducibility
-            await unit.jobs.record_reproducibility(reproducibility(before, claim))
+    async def write(unit: RunUnitOfWork) -> None:
+        before = (await unit.jobs.get(context.job.id)).reproducibility
+        await unit.jobs.record_reproducibility(reproducibility(before, claim))
 
-    await retry_while_unavailable(write)
+    await context.in_unit(write)
 
 
 async def _machine(context: RunContext) -> ClaimMachine:

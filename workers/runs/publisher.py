@@ -19,23 +19,21 @@ from typing import Final
 
 import structlog
 
+from app.database import RunUnitOfWork
 from app.kit.errors import AgentRftError, InvalidRequest, RunFailed
-from app.kit.object_stores import Objects
-from app.kit.objects import remove
+from app.kit.objects import Objects, remove
 from app.models.directories import directory_digest
 from app.models.engine import Inference
 from app.rollouts import metrics as names
 from workers.compute import run_on_compute_thread
 from workers.engines.policy import EnginePolicy
 from workers.learning.trainer import Trainer
-from workers.processes.retry import retry_while_unavailable
 from workers.rollout.policy import Policy
 from workers.runs.context import ADAPTER, SCHEDULER, STATE, RunContext
 from workers.runs.step_outcome import PublishedAdapter, TrainedStep, save_scheduler_state
 
 
 def adapter_prefix(project_id: str, job_id: str) -> str:
-    """Returns the prefix of all names of a job; the fence of the claim follows."""
     job = f"{project_id}/{job_id}"
     return f"adapter-{hashlib.sha256(job.encode()).hexdigest()[:24]}-f"
 
@@ -68,8 +66,6 @@ million probes.
 
 @dataclass(frozen=True, slots=True)
 class ProbeSides:
-    """Log-probs of the same tokens under the same weights."""
-
     trainer: Sequence[float]
     engine: Sequence[float]
 
@@ -194,7 +190,6 @@ class Publisher:
         return self._policy.at(step)
 
     def adapter_digest(self) -> str:
-        """Returns the digest of the current adapter; empty for the base model."""
         path = self._policy.adapter
         return "" if path is None else directory_digest(path)
 
@@ -221,7 +216,6 @@ class Publisher:
             log.warning("adapters left in the engine", error=repr(error))
 
     async def forget_earlier_claims(self) -> None:
-        """Unloads versions that killed claims left in the engine."""
         try:
             for name in await self._context.inference.model_names():
                 fence, _, _ = name.removeprefix(self._prefix).partition("-s")
@@ -309,16 +303,15 @@ class Retention:
         last step's. Raises `LeaseLost`, so that an overtaken claim removes nothing.
         """
 
-        async def read() -> RetainedObjects:
-            async with self._context.unit() as unit:
-                last = await unit.jobs.resume_point()
-                checkpoints = await unit.checkpoints.object_keys(self._context.job.id)
+        async def read(unit: RunUnitOfWork) -> RetainedObjects:
+            last = await unit.jobs.resume_point()
+            checkpoints = await unit.checkpoints.object_keys(self._context.job.id)
             own = published or last.adapter_key
             return RetainedObjects(
                 checkpoints | {own} if own else checkpoints, last.step, last.state_key
             )
 
-        return await retry_while_unavailable(read)
+        return await self._context.in_unit(read)
 
     async def prune(self) -> None:
         """Removes, after a committed step, objects that neither a resume nor a checkpoint needs."""
@@ -373,7 +366,6 @@ async def clear_job(objects: Objects, job_key: str, adapters: AbstractSet[str]) 
 
 
 async def _strip(objects: Objects, directory: str, adapters: AbstractSet[str]) -> None:
-    """Removes a step's directory except a retained adapter."""
     if f"{directory}/{ADAPTER}" not in adapters:
         await objects.delete(directory)
         return

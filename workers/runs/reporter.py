@@ -1,7 +1,4 @@
-"""The reporter: commits a step once, its rows and its announcements in one fenced transaction.
-
-The rows are `StepWriter`'s, the events `Announcer`'s.
-"""
+"""Commits a step once: its rows, its announcements and its usage in one fenced transaction."""
 
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -18,7 +15,6 @@ from app.kit.ids import OrganizationId, ProjectId
 from app.kit.telemetry import SPANS
 from app.rollouts.metrics import LOSS, REWARD_MEAN, TIME_STEP, drop_non_finite
 from app.settings import PricingSettings
-from workers.processes.retry import retry_while_unavailable
 from workers.progress import PROGRESS
 from workers.runs.context import RunContext
 from workers.runs.step_outcome import StepOutcome, Stopping, Values
@@ -32,27 +28,17 @@ _TRIGGER_WORDS: Final = {"warn": "Warning", "pause": "Pausing", "stop": "Ending 
 
 
 class StepReport(Protocol):
-    """Describes the steps of one training method, with the messages and keys of the hosted API."""
-
-    def baseline(self, outcome: StepOutcome) -> Sequence[str]:
-        """Describes the validation before the first step, one message for each model."""
-        ...
+    def baseline(self, outcome: StepOutcome) -> Sequence[str]: ...
 
     def validation(self, outcome: StepOutcome) -> str:
         """Describes a validation that was not due when its step was committed."""
         ...
 
-    def step(self, outcome: StepOutcome, total_steps: int) -> tuple[str, dict[str, Any]]:
-        """Returns the message and the data of the event of type `metrics`."""
-        ...
+    def step(self, outcome: StepOutcome, total_steps: int) -> tuple[str, dict[str, Any]]: ...
 
-    def makes_checkpoint(self, outcome: StepOutcome) -> bool:
-        """Returns whether the step becomes a checkpoint."""
-        ...
+    def makes_checkpoint(self, outcome: StepOutcome) -> bool: ...
 
-    def checkpoint(self, outcome: StepOutcome) -> dict[str, float]:
-        """Returns the metrics of the step's checkpoint."""
-        ...
+    def checkpoint(self, outcome: StepOutcome) -> dict[str, float]: ...
 
     @property
     def nothing_trained(self) -> str:
@@ -61,9 +47,7 @@ class StepReport(Protocol):
         """
         ...
 
-    def usage(self, outcome: StepOutcome) -> Usage:
-        """Returns the amounts of the step, apart from the run's wall time."""
-        ...
+    def usage(self, outcome: StepOutcome) -> Usage: ...
 
 
 class Announcer:
@@ -80,9 +64,7 @@ class Announcer:
         level: EventLevel = "info",
         data: dict[str, Any] | None = None,
     ) -> None:
-        await unit.events.append(
-            self._job.id, level=level, type="message", message=message, data=data
-        )
+        await unit.events.append(self._job.id, level=level, message=message, data=data)
 
     async def baseline(self, unit: RunUnitOfWork, outcome: StepOutcome) -> None:
         *first, last = self._report.baseline(outcome)
@@ -104,7 +86,6 @@ class Announcer:
         total_steps: int,
         triggers: Sequence[RuleTrigger],
     ) -> None:
-        """Announces a step: its metrics, then its warnings, then the rules it triggered."""
         message, data = self._report.step(outcome, total_steps)
         await unit.events.append(
             self._job.id, level="info", type="metrics", message=message, data=data
@@ -131,13 +112,12 @@ class Announcer:
         repeated claim or commit adds no second event.
         """
 
-        async def write() -> None:
-            async with self._context.unit() as unit:
-                recent, _ = await unit.events.page(self._job.id, after=None, limit=_RECENT)
-                if all(event.message != message for event in recent):
-                    await self.message(unit, message, level=level)
+        async def write(unit: RunUnitOfWork) -> None:
+            recent, _ = await unit.events.page(self._job.id, after=None, limit=_RECENT)
+            if all(event.message != message for event in recent):
+                await self.message(unit, message, level=level)
 
-        await retry_while_unavailable(write)
+        await self._context.in_unit(write)
 
     async def validating_files(self) -> None:
         await self.message_once(validating_message(self._job))
@@ -185,17 +165,15 @@ class Reporter:
         self.writer = StepWriter(context, tuned_name, trained_effort=trained_effort)
 
     async def commit_baseline(self, outcome: StepOutcome) -> None:
-        """Commits step 0: the base model's validation, before the first training step."""
         outcome = _finite(outcome)
         used = self.meter.reading().plus(self.report.usage(outcome))
         self.stopping.feed_baseline(outcome)
 
-        async def write() -> Usage | None:
-            async with self._context.unit() as unit:
-                if await self.writer.is_validated(unit, 0):
-                    return await self.writer.usage(unit)
-                await self.announcer.baseline(unit, outcome)
-                return await self.writer.validation(unit, outcome, used)
+        async def write(unit: RunUnitOfWork) -> Usage | None:
+            if await self.writer.is_validated(unit, 0):
+                return await self.writer.usage(unit)
+            await self.announcer.baseline(unit, outcome)
+            return await self.writer.validation(unit, outcome, used)
 
         await self._commit(write)
         baseline_committed(self._context.job, outcome)
@@ -207,20 +185,19 @@ class Reporter:
         outcome = _finite(outcome)
         used = self.meter.reading().plus(self.report.usage(outcome))
 
-        async def write() -> Usage | None:
-            async with self._context.unit() as unit:
-                if await self.writer.is_validated(unit, outcome.step):
-                    return await self.writer.usage(unit)
-                last = await unit.jobs.resume_point()
-                await self.announcer.validation(unit, outcome)
-                total = await self.writer.validation(unit, outcome, used)
-                await self.writer.checkpoint(
-                    unit,
-                    outcome.step,
-                    adapter_key=str(last.adapter_key),
-                    metrics=self.report.checkpoint(outcome),
-                )
-                return total
+        async def write(unit: RunUnitOfWork) -> Usage | None:
+            if await self.writer.is_validated(unit, outcome.step):
+                return await self.writer.usage(unit)
+            last = await unit.jobs.resume_point()
+            await self.announcer.validation(unit, outcome)
+            total = await self.writer.validation(unit, outcome, used)
+            await self.writer.checkpoint(
+                unit,
+                outcome.step,
+                adapter_key=str(last.adapter_key),
+                metrics=self.report.checkpoint(outcome),
+            )
+            return total
 
         await self._commit(write)
 
@@ -233,23 +210,17 @@ class Reporter:
         for outcome in (start, tuned):
             used = used.plus(self.report.usage(outcome))
 
-        async def write() -> Usage | None:
-            async with self._context.unit() as unit:
-                if await self.writer.is_compared(unit, tuned.step):
-                    return await self.writer.usage(unit)
-                return await self.writer.comparison(unit, start, tuned, used)
+        async def write(unit: RunUnitOfWork) -> Usage | None:
+            if await self.writer.is_compared(unit, tuned.step):
+                return await self.writer.usage(unit)
+            return await self.writer.comparison(unit, start, tuned, used)
 
         await self._commit(write)
         comparison_committed(self._context.job, start, tuned)
 
     async def was_compared(self, step: int) -> bool:
-        """Returns whether the rollouts of a report that publishes `step` are committed."""
 
-        async def read() -> bool:
-            async with self._context.unit() as unit:
-                return await self.writer.is_compared(unit, step)
-
-        return await retry_while_unavailable(read)
+        return await self._context.in_unit(lambda unit: self.writer.is_compared(unit, step))
 
     def observe(self, outcome: StepOutcome) -> ObservedStep:
         """Feeds the rules a step that will be committed. Call once for each step, in order."""
@@ -257,7 +228,6 @@ class Reporter:
         return ObservedStep(outcome, tuple(self.stopping.feed(outcome)))
 
     async def commit_step(self, outcome: StepOutcome, *, total_steps: int, pace_s: float) -> None:
-        """Commits a training step, see `commit_steps`."""
         await self.commit_steps([self.observe(outcome)], total_steps=total_steps, pace_s=pace_s)
 
     async def commit_steps(
@@ -276,16 +246,15 @@ class Reporter:
             used = used.plus(self.report.usage(observed.outcome))
         remaining_s = (total_steps - last.step) * pace_s
 
-        async def write() -> Usage | None:
-            async with self._context.unit() as unit:
-                if await self.writer.is_committed(unit, last.step):
-                    return await self.writer.usage(unit)
-                for observed in steps:
-                    await self._write_step(unit, observed, total_steps=total_steps)
-                await self.writer.resume_point(
-                    unit, last.step, adapter, used=used, remaining_s=remaining_s
-                )
+        async def write(unit: RunUnitOfWork) -> Usage | None:
+            if await self.writer.is_committed(unit, last.step):
                 return await self.writer.usage(unit)
+            for observed in steps:
+                await self._write_step(unit, observed, total_steps=total_steps)
+            await self.writer.resume_point(
+                unit, last.step, adapter, used=used, remaining_s=remaining_s
+            )
+            return await self.writer.usage(unit)
 
         await self._commit(write)
         steps_committed(self._context.job, [observed.outcome for observed in steps])
@@ -308,19 +277,14 @@ class Reporter:
                 metrics=self.report.checkpoint(outcome),
             )
 
-    async def _commit(self, write: Callable[[], Awaitable[Usage | None]]) -> None:
-        self.usage = await retry_while_unavailable(write)
+    async def _commit(self, write: Callable[[RunUnitOfWork], Awaitable[Usage | None]]) -> None:
+        self.usage = await self._context.in_unit(write)
         PROGRESS.mark("step committed")
         self.meter.start()
 
     async def was_validated(self, step: int) -> bool:
-        """Returns whether a committed step has its validation; step 0 is the base model's."""
 
-        async def read() -> bool:
-            async with self._context.unit() as unit:
-                return await self.writer.is_validated(unit, step)
-
-        return await retry_while_unavailable(read)
+        return await self._context.in_unit(lambda unit: self.writer.is_validated(unit, step))
 
     async def has_baseline(self) -> bool:
         return await self.was_validated(0)
@@ -391,11 +355,9 @@ class Meter:
         """GPUs of the trainer; set once it is built."""
 
     def start(self) -> None:
-        """Starts the clock: the run begins, or a commit is durable."""
         self._since = time.monotonic()
 
     def reading(self) -> Usage:
-        """Returns time and cost since the last start."""
         elapsed_s = time.monotonic() - self._since
         price = self._pricing.per_hour
         return Usage(
@@ -407,7 +369,6 @@ class Meter:
 
 
 def baseline_committed(job: Job, outcome: StepOutcome) -> None:
-    """Records the validation before the first step as step 0."""
     now = time.time()
     record_step(
         job.id,
@@ -419,7 +380,6 @@ def baseline_committed(job: Job, outcome: StepOutcome) -> None:
 
 
 def steps_committed(job: Job, outcomes: Iterable[StepOutcome]) -> None:
-    """Counts and records training steps."""
     for outcome in outcomes:
         seconds, tokens = outcome.seconds, outcome.trained_tokens
         count_step(job.method.kind, seconds=seconds, trained_tokens=tokens)
@@ -438,7 +398,6 @@ def steps_committed(job: Job, outcomes: Iterable[StepOutcome]) -> None:
 
 
 def comparison_committed(job: Job, *outcomes: StepOutcome) -> None:
-    """Records the rollouts of the report."""
     now = time.time()
     seconds = sum(outcome.validation.seconds or 0.0 for outcome in outcomes)
     rollouts = [
@@ -448,7 +407,6 @@ def comparison_committed(job: Job, *outcomes: StepOutcome) -> None:
 
 
 async def record_ended(database: Database, job: Job) -> None:
-    """Records the span of a job if it has reached an end state, whichever process ended it."""
     if not SPANS.are_recorded:
         return
     organization, project = OrganizationId(job.organization_id), ProjectId(job.project_id)

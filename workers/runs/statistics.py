@@ -44,7 +44,6 @@ _UNCOMPARED: Final = dict.fromkeys(
         "difference_ci95",
     )
 )
-"""The result of `comparison` for no rows."""
 Values = Mapping[int, Sequence[float]]
 """Maps a row number to one value per graded rollout of that row."""
 
@@ -54,14 +53,11 @@ class ComparedValues:
     """One kind of value, under each of the compared models."""
 
     start: Values
-    """The model that training started from."""
     tuned: Values
     base: Values | None = None
-    """The base model, for a job that started from a tuned model."""
 
     @property
     def rows(self) -> list[int]:
-        """Rows with a value before and after training, in order."""
         return _shared_rows(self.start, self.tuned)
 
 

@@ -20,18 +20,15 @@ from app.models.directories import commit_directory, verify_directory
 from app.rollouts import metrics as names
 from app.rollouts.metrics import MetricPoint
 from app.rollouts.trajectory import ScoredRollout
-from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import RunContext
 
 Values = dict[str, float]
-"""Curve values by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrainedStep:
     step: int
     values: Values = field(default_factory=dict)
-    """Values of the training split."""
     trained_tokens: int = 0
     probe: Sequence[int] = ()
     """Tokens on which engine and trainer are compared once the adapter is published."""
@@ -52,7 +49,6 @@ class PublishedAdapter:
     engine_name: str | None = None
     """The adapter's name in the engine; `None` for a step that the engine does not serve."""
     values: Values = field(default_factory=dict)
-    """The publisher's own values of the training split."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +56,10 @@ class Validation:
     """Held-out rows measured under a step's adapter: all of them, or a few of a supervised run."""
 
     values: Values = field(default_factory=dict)
-    """Values of the validation split."""
     seconds: float | None = None
     """Duration, where all rows were measured."""
     warnings: Sequence[str] = ()
-    """Messages about the validation for the job's events."""
     further: Mapping[Split, Values] = field(default_factory=dict)
-    """Values of further splits that were measured with it."""
 
     def scored_rollouts(self) -> Sequence[ScoredRollout]:
         """Returns the validation's rollouts; a method without rollouts has none."""
@@ -138,7 +131,6 @@ def load_scheduler_state(directory: Path) -> dict[str, Any]:
 
 _PAGE: Final = 100
 PAUSED_BY: Final = "paused_by_rule"
-"""Key in the event data of a pause by a rule."""
 
 Curves = dict[int, dict[Split, dict[str, float]]]
 
@@ -169,13 +161,12 @@ class Stopping:
     async def load(self) -> None:
         """Feeds the rules every committed step. Call before the first step of a claim."""
 
-        async def read() -> tuple[int, Curves, bool]:
-            async with self._context.unit() as unit:
-                step = (await unit.jobs.resume_point()).step
-                curves = await self._curves(unit)
-                return step, curves, await self._was_paused_at(unit, step)
+        async def read(unit: RunUnitOfWork) -> tuple[int, Curves, bool]:
+            step = (await unit.jobs.resume_point()).step
+            curves = await self._curves(unit)
+            return step, curves, await self._was_paused_at(unit, step)
 
-        committed, curves, was_paused = await retry_while_unavailable(read)
+        committed, curves, was_paused = await self._context.in_unit(read)
         self._watch = Watch(self._options, self._watched)
         triggers: list[RuleTrigger] = []
         for step in range(committed + 1):
@@ -198,7 +189,6 @@ class Stopping:
         return triggers
 
     def feed_baseline(self, outcome: StepOutcome) -> None:
-        """Feeds the rules the base model's validation."""
         self._watch.feed(0, {}, outcome.valid_values)
 
     def _set_due(self, triggers: Sequence[RuleTrigger]) -> None:
@@ -218,7 +208,6 @@ class Stopping:
         return curves
 
     async def _was_paused_at(self, unit: RunUnitOfWork, step: int) -> bool:
-        """Returns true if a rule has paused the job since `step` was committed."""
         after, more = None, True
         while more:
             page, more = await unit.events.page(self._context.job.id, after=after, limit=_PAGE)

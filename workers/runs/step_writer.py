@@ -63,18 +63,15 @@ class StepWriter:
         )
 
     async def is_compared(self, unit: RunUnitOfWork, step: int) -> bool:
-        """Returns whether the rollouts of a report that publishes `step` are written."""
         points = await unit.metrics.curve(
             self._job.id, names=[ROLLOUTS_VALID], split=REPORT, after_step=step - 1
         )
         return any(point.step == step for point in points)
 
     async def usage(self, unit: RunUnitOfWork) -> Usage | None:
-        """Returns the usage of all committed work."""
         return (await unit.jobs.get(self._job.id)).usage
 
     async def validation(self, unit: RunUnitOfWork, outcome: StepOutcome, used: Usage) -> Usage:
-        """Writes a validation alone: rollouts, curves and usage. Returns the usage of the job."""
         await self.values(unit, outcome)
         await unit.journal.forget(self._job.id, outcome.step)
         return await unit.jobs.add_usage(used)
@@ -91,7 +88,6 @@ class StepWriter:
         return await unit.jobs.add_usage(used)
 
     async def values(self, unit: RunUnitOfWork, outcome: StepOutcome) -> None:
-        """Writes the rows of rollouts and the points of the curves."""
         rows, tokens = await asyncio.to_thread(self._rows, outcome)
         await unit.rollouts.insert_many(self._job.id, rows, tokens)
         await unit.metrics.upsert(self._job.id, outcome.points())
@@ -184,7 +180,6 @@ class StepWriter:
 
 
 def _rollouts(outcome: StepOutcome) -> Iterator[tuple[ScoredRollout, int | None]]:
-    """Yields the rollouts of a step, each with the step whose batch it was in."""
     for rollout in outcome.trained.scored_rollouts():
         yield rollout, outcome.step
     for rollout in outcome.validation.scored_rollouts():

@@ -37,7 +37,6 @@ class ForkServerFailed(Exception):
 class ForkServerOptions:
     modules: tuple[str, ...]
     without: tuple[Layer, ...]
-    """Layers that are left out."""
     memory_bytes: int
     seconds: float
     first_uid: int
@@ -48,8 +47,6 @@ class ForkServerOptions:
 
 @dataclass(frozen=True, slots=True)
 class IdleFork:
-    """A process that waits for its program."""
-
     handle: int
     """A pidfd, which never means another process."""
     channel: socket.socket
@@ -70,7 +67,6 @@ class IdleFork:
             return 0.0
 
     async def end(self) -> None:
-        """Waits until the process is gone."""
         await _ready(self.handle)
 
     def kill(self) -> None:
@@ -150,7 +146,6 @@ class ProgramForkServer:
             socket.send_fds(self._line, [str(slot).encode()], descriptors)
 
     def kill(self) -> None:
-        """Ends the fork server, and with it all that it forked."""
         self._process.kill()
 
     def close(self) -> None:
@@ -231,13 +226,9 @@ class ForkServerHangs(ExecutionFailed):
 
 @dataclass(frozen=True, slots=True)
 class _ProgramExit:
-    """The end of a program's process, as its keeper reports it."""
-
     code: int
-    """Exit code of the process; the negative number of a signal that ended it."""
     processor_s: float
     memory_bytes: int
-    """Peak memory of the process."""
 
 
 async def execute(

@@ -108,7 +108,6 @@ def _keep(slot: int, protection: Protection, channel: int, status: int) -> None:
 
 
 def _end_of(pid: int) -> dict[str, float]:
-    """Waits for a process, and returns how it ended and what it used."""
     _, status, used = os.wait4(pid, 0)
     return {
         "code": os.waitstatus_to_exitcode(status),
@@ -139,7 +138,6 @@ def _become_program(slot: int, protection: Protection, channel: int) -> None:
 
 
 def _keep_only(channel: int) -> None:
-    """Closes all descriptors but the channel and standard error."""
     if channel != CHANNEL:
         os.dup2(channel, CHANNEL)
     os.closerange(0, 2)

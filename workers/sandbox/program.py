@@ -26,7 +26,6 @@ _NO_MEMORY: Final = "MemoryError: it takes more memory than a program may"
 OUT_OF_MEMORY: Final = json.dumps({"error": {"text": _NO_MEMORY}}).encode()
 """The reply of a program that left no memory to describe its error."""
 _MAX_TEXT: Final = 600
-"""Characters of an error's message."""
 _MAX_PRINTED: Final = 786_432
 """Bytes that a script may print: within a reply."""
 
@@ -126,16 +125,12 @@ def _text(raw: io.BytesIO) -> io.TextIOWrapper:
 
 
 class _NullOutput(io.BytesIO):
-    """Accepts printed text and drops it."""
-
     @override
     def write(self, data: Any, /) -> int:
         return len(data)
 
 
 class _LimitedOutput(io.BytesIO):
-    """Collects printed text, up to a limit."""
-
     @override
     def write(self, data: Any, /) -> int:
         if self.tell() + len(data) > _MAX_PRINTED:

@@ -48,16 +48,12 @@ class NoSlot(Exception):
 
 @dataclass(frozen=True, slots=True)
 class HeldSlot:
-    """A slot that a program holds."""
-
     slot: int
     waited_s: float
 
 
 @dataclass(slots=True)
 class _Share:
-    """The slots and the queue of one project."""
-
     organization: str
     held: int = 0
     waiting: deque[asyncio.Future[int]] = field(default_factory=deque)
@@ -144,7 +140,6 @@ class Slots:
                 waiter.set_result(self._free.popleft())
 
     def _next(self) -> str | None:
-        """Returns the project whose program is the next to run."""
         rank = {organization: number for number, organization in enumerate(self._held)}
         able = [
             (self._held[share.organization], rank[share.organization], share.held, number, project)
@@ -220,12 +215,10 @@ class Runner:
         return (await self._running()).level
 
     def close(self) -> None:
-        """Ends every running program."""
         if self._fork_server is not None:
             self._fork_server.close()
 
     async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answers one connection."""
         try:
             async with asyncio.timeout(_HEADER_S):
                 header = await read_object(reader, limit=MAX_HEADER)

@@ -13,10 +13,10 @@ from app.jobs.jobs import Job
 from app.kit.ids import SampleKey, Split
 from app.kit.telemetry import (
     SPANS,
-    OpenSpan,
     Span,
     SpanName,
     SpanPosition,
+    Value,
     span_of,
     trace_of,
     trace_of_job,
@@ -113,13 +113,13 @@ def _record(
     counts: dict[str, int],
 ) -> None:
     began, ended = (int(at * _NANOSECONDS) for at in interval)
-    attributes: dict[str, str | int] = {"agent_rft.job.id": job_id, **counts}
+    attributes: dict[str, Value] = {"agent_rft.job.id": job_id, **counts}
     attributes["agent_rft.rollouts"] = len(links)
     SPANS.record(Span(name, position, job_position(job_id).span, began, ended, attributes, links))
 
 
 @contextmanager
-def rollout_span(key: SampleKey) -> Iterator[OpenSpan]:
+def rollout_span(key: SampleKey) -> Iterator[Span]:
     """Times one rollout, from its slot to its score."""
     with SPANS.open(SpanName.ROLLOUT, rollout_position(key)) as span:
         span.links.append(position_of_phase(key.job_id, key.split, key.step))
@@ -135,7 +135,7 @@ def rollout_span(key: SampleKey) -> Iterator[OpenSpan]:
         yield span
 
 
-def describe_rollout(span: OpenSpan, rollout: Trajectory | ScoredRollout) -> None:
+def describe_rollout(span: Span, rollout: Trajectory | ScoredRollout) -> None:
     """Adds the counts and the end of a rollout that was played."""
     match rollout:
         case Trajectory():
@@ -157,7 +157,7 @@ def describe_rollout(span: OpenSpan, rollout: Trajectory | ScoredRollout) -> Non
 
 
 @contextmanager
-def turn_span(trajectory: Trajectory) -> Iterator[OpenSpan]:
+def turn_span(trajectory: Trajectory) -> Iterator[Span]:
     """Times the next turn of a rollout: its sampling, and the calls that answer it."""
     key, index = trajectory.key, len(trajectory.turns)
     position = SpanPosition(trace_of(key.trace_id), span_of("turn", key.trace_id, index))

@@ -1,4 +1,4 @@
-"""The protocols of a tracker and of its library, and the results of their writes."""
+"""What a tracker gets of a job, as numbers and texts, and the protocols of tracker and library."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,8 +21,6 @@ _BETWEEN: Final = len(", ")
 
 @dataclass(frozen=True, slots=True)
 class TracedRollout:
-    """A rollout whose messages a tracker gets."""
-
     step: int
     rank: int
     """Position by reward among those of the step, from 1."""
@@ -35,8 +33,6 @@ class TracedRollout:
 
 @dataclass(frozen=True, slots=True)
 class TrackerUpdate:
-    """Points and texts of a job that are new, or may be."""
-
     points: Sequence[MetricPoint]
     settings: Json
     """Model, files and method, redacted as in the job's API replies."""
@@ -44,7 +40,6 @@ class TrackerUpdate:
     report: Json | None
     """The paired report, once the job has one."""
     step: int
-    """The job's last step."""
     outcome: str | None
     """Status of an ended job."""
     written_at: float
@@ -60,14 +55,12 @@ class TrackerUpdate:
         return cls(**{**sent, "points": points, "rollouts": rollouts})
 
     def curves_by_step(self) -> Iterator[tuple[int, dict[str, float]]]:
-        """Yields the values of each step under `split/name`, by step."""
         found = dict[int, dict[str, float]]()
         for point in self.points:
             found.setdefault(point.step, {})[curve_name(point)] = point.value
         yield from sorted(found.items())
 
     def rollouts_by_step(self) -> Iterator[tuple[int, list[TracedRollout]]]:
-        """Yields the rollouts of each step by rank, by step."""
         found = dict[int, list[TracedRollout]]()
         for rollout in self.rollouts:
             found.setdefault(rollout.step, []).append(rollout)
@@ -148,10 +141,7 @@ class TrackerFault(Exception):
 
 @dataclass(frozen=True, slots=True)
 class WriteReport:
-    """The result of a write."""
-
     url: str | None = None
-    """Address of the page of the run."""
     notes: Sequence[str] = ()
     """Warnings for the job's owner; each is one event of the job."""
 
@@ -194,8 +184,6 @@ class Tracker(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class WandbAccount:
-    """The operator's account at Weights & Biases."""
-
     api_key: str
     base_url: str
     offline: bool
@@ -203,8 +191,6 @@ class WandbAccount:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """Everything that the library of a tracker needs to write one job."""
-
     kind: TrackerKind
     directory: str
     """The directory of the job, which this tracker alone writes to."""
@@ -245,11 +231,9 @@ class Document:
     tag: str
     step: int
     text: str
-    """Markdown."""
 
 
 def documents_of(update: TrackerUpdate) -> Iterator[Document]:
-    """Yields the settings, the rollouts by step and rank, and the report."""
     yield Document("job", 0, _fenced(update.settings))
     for rollout in update.rollouts:
         yield Document(f"rollouts/{rollout.rank}", rollout.step, rollout_text(rollout))
@@ -258,7 +242,6 @@ def documents_of(update: TrackerUpdate) -> Iterator[Document]:
 
 
 def rollout_text(rollout: TracedRollout) -> str:
-    """Returns a rollout as Markdown."""
     head = f"Rollout {rollout.id}, row {rollout.row}, reward {rollout.reward}"
     text = f"{head}\n\n{_fenced(rollout.messages)}"
     if len(text) > MAX_ROLLOUT_CHARS:

@@ -12,7 +12,7 @@ from typing import Final, assert_never
 
 from app.database import Database
 from app.jobs.claims import job_reader
-from app.jobs.integrations import LIBRARIES, is_installed, is_local, local_directory
+from app.jobs.integrations import is_installed, is_local, local_directory
 from app.jobs.jobs import Job
 from app.jobs.reproducibility import restored_integrations
 from app.kit.errors import SecretsLost
@@ -37,17 +37,13 @@ async def open_tracker(
 ) -> Tracker:
     """Raises `TrackerFault`, or an error of the system."""
     if not is_installed(tracked.kind):
-        extra = LIBRARIES[tracked.kind].extra
-        raise TrackerFault(f"its library is not installed here: pip install 'agent-rft[{extra}]'")
-    match tracked.kind:
-        case "tensorboard":
-            from workers.trackers.libraries.event_files import EventFiles  # noqa: PLC0415 - an optional library
+        missing = f"pip install 'agent-rft[{tracked.kind}]'"
+        raise TrackerFault(f"its library is not installed here: {missing}")
+    if tracked.kind != "tensorboard":
+        return await WriterProcess.start(await _assignment(database, settings, tracked))
+    from workers.trackers.libraries.event_files import EventFiles  # noqa: PLC0415 - an optional library
 
-            return ThreadTracker(EventFiles(_directory(settings, tracked)))
-        case "wandb" | "mlflow" | "trackio":
-            return await WriterProcess.start(await _assignment(database, settings, tracked))
-        case _:
-            assert_never(tracked.kind)
+    return ThreadTracker(EventFiles(_directory(settings, tracked)))
 
 
 async def _assignment(
@@ -130,8 +126,6 @@ _TO_CLOSE_S: Final = 20.0
 
 
 class WriterProcess:
-    """The process of one run."""
-
     def __init__(self, process: Process, scratch: Path, *, wants_all: bool) -> None:
         self._process = process
         self._scratch = scratch
@@ -182,7 +176,6 @@ class WriterProcess:
             await self.abandon()
 
     async def abandon(self) -> None:
-        """Kills the process and those that its library has started."""
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         if self._process.stdin is not None:
@@ -232,7 +225,11 @@ def _environment(assignment: Assignment) -> dict[str, str]:
                 "MLFLOW_HTTP_REQUEST_TIMEOUT": "10",
                 "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1",
                 "GIT_PYTHON_REFRESH": "quiet",
-                **_mlflow_credentials(assignment.options),
+                **{
+                    name: assignment.options[key]
+                    for name, key in _MLFLOW.items()
+                    if assignment.options.get(key)
+                },
             }
         case "trackio":
             return base | {"TRACKIO_DIR": assignment.directory, "HF_HUB_OFFLINE": "1"}
@@ -240,7 +237,3 @@ def _environment(assignment: Assignment) -> dict[str, str]:
             return base
         case _:
             assert_never(assignment.kind)
-
-
-def _mlflow_credentials(options: Json) -> dict[str, str]:
-    return {name: options[key] for name, key in _MLFLOW.items() if options.get(key)}

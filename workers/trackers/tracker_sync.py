@@ -1,6 +1,6 @@
 """Writes tracked jobs to their trackers, from the log of committed events.
 
-The job is not touched by it, and that no tracker waits for those of another project that hang.
+A tracker that hangs delays neither its job nor the trackers of another project.
 """
 
 import asyncio
@@ -36,7 +36,6 @@ log = structlog.get_logger()
 
 TYPES: Final = frozenset({"job.message", "job.metrics", *EVENT_TYPES})
 _WRITES: Final = 8
-"""Trackers that are written at the same time."""
 _WRITES_OF_ONE: Final = 4
 """Trackers of one project that are written at the same time: fewer than all, so that a project
 whose trackers hang delays no other.
@@ -55,15 +54,11 @@ hangs is a fault of its tracker.
 
 @dataclass(slots=True)
 class _RetryPause:
-    """The wait of a tracker that failed."""
-
     until: float
     delay_s: float
 
 
 class TrackerSync:
-    """The open trackers of one process."""
-
     def __init__(self, database: Database, settings: Settings) -> None:
         self._database = database
         self._settings = settings
@@ -89,7 +84,6 @@ class TrackerSync:
         return bool(followed)
 
     async def settle(self) -> None:
-        """Waits until no tracker is written."""
         while self._tasks:
             await asyncio.wait(self._tasks.values())
 
@@ -166,7 +160,6 @@ class TrackerSync:
         return ExternalConsumer(tracked.consumer, send, types=TYPES, scope=tracked.job.id)
 
     async def _tracker(self, tracked: TrackedIntegration) -> Tracker:
-        """Returns the open tracker, or opens it and closes those that are too many."""
         tracker = self._open.use(tracked.key)
         if tracker is None:
             tracker = await open_tracker(self._database, self._settings, tracked)
@@ -195,7 +188,6 @@ class TrackerSync:
             raise
 
     async def _note_written(self, tracked: TrackedIntegration, written: WriteReport) -> None:
-        """Appends what the owner needs to know of a tracker, each once."""
         if tracked.key in self._noted:
             return
         title = LIBRARIES[tracked.kind].title

@@ -21,16 +21,12 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class TrackedIntegration:
-    """One tracker of one job."""
-
     job: TrackedJob
     position: int
-    """Position of the integration in the job."""
     kind: TrackerKind
 
     @property
     def consumer(self) -> str:
-        """Name of the consumer of events, whose scope is the job."""
         return f"tracker:{self.position}:{self.kind}"
 
     @property
@@ -66,10 +62,7 @@ _MOST_STEPS: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class AnnouncedUpdate:
-    """The news of a job: its new steps, and its end."""
-
     trained: tuple[int, ...]
-    """Steps with rollouts."""
     first: int | None
     """The first step with points; `None` for all steps."""
     ended: bool
@@ -92,7 +85,6 @@ def announced_by(events: Sequence[CommittedEvent]) -> AnnouncedUpdate | None:
 async def read_update(
     database: Database, tracked: TrackedIntegration, announced: AnnouncedUpdate, *, everything: bool
 ) -> TrackerUpdate:
-    """Returns the announced points and rollouts of a job, or `everything` up to now."""
     first = None if everything else announced.first
     async with job_reader(database, tracked.job.project_id) as unit:
         job = await unit.job(tracked.job.id)
@@ -136,7 +128,6 @@ def _settings(job: Job) -> Json:
 
 
 def _step(event: CommittedEvent) -> int | None:
-    """Returns the step that an event is about."""
     step = (event.data.get("data") or {}).get("step")
     return step if isinstance(step, int) else None
 

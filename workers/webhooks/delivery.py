@@ -40,6 +40,13 @@ crashed worker causes.
 _CHANCE_STEPS: Final = 1000
 
 
+async def is_delivery_due(database: Database) -> bool:
+    """Makes deliveries of committed events. Raises `Unavailable`."""
+    await Follower(database, (WEBHOOKS,)).catch_up()
+    async with delivery_claims(database) as unit:
+        return await unit.leases.is_due()
+
+
 @dataclass(frozen=True, slots=True)
 class DeliveryPorts:
     database: Database

@@ -2,9 +2,7 @@
 
 The order of the rollouts in a prompt is drawn from their contents and a seed, so that it does not
 depend on the order of the group; the repeats balance the positions of each rollout (`shown_order`).
-An answer with wrong ids is requested again, with its fault; a judge that is unavailable, refuses or
-answers wrongly three times gives no score, and the fault has the tokens of its answers. Scores are
-cached by content, so that no group is judged twice.
+Scores are cached by content, so that no group is judged twice.
 """
 
 import hashlib
@@ -18,17 +16,21 @@ from statistics import fmean
 from typing import Any, Final
 
 from app.graders.calibration import mean_agreement
-from app.graders.coded_verdicts import CodedKey
 from app.graders.group_judge import (
     GroupGradeRequest,
-    answer_format,
     canonical,
+    explanations,
     group_messages,
     is_conversation,
-    read_scores,
 )
-from app.graders.judge import AnswerFormat, QuestionCost, asked_judge, sampling_of, with_instruction
-from app.graders.judge_calls import JudgeQuestion, Judges
+from app.graders.judge import (
+    JudgeQuestion,
+    Judges,
+    QuestionCost,
+    ask_judge,
+    question_of,
+    shares_verdict,
+)
 from app.graders.model_definitions import AiJudgeGrader
 from app.graders.scorer import (
     GradeRequest,
@@ -53,7 +55,7 @@ class _QuestionScores:
     """The scores of one question, by position in the group."""
 
     scores: tuple[float, ...]
-    explanations: tuple[str, ...]
+    explanations: tuple[str | None, ...]
     usage: TokenUsage
     elapsed_s: float
 
@@ -89,7 +91,7 @@ class GroupAiJudge:
         return [
             ScoreResult(
                 fmean(judged.scores[at] for judged in judged_repeats),
-                reason=judged_repeats[0].explanations[at] or None,
+                reason=judged_repeats[0].explanations[at],
                 sub_scores={} if agreement is None else {"agreement": agreement},
                 execution_time_s=sum(judged.elapsed_s for judged in judged_repeats),
                 token_usage={self._spec.model: _share(cost.usage, len(shown), number)},
@@ -105,24 +107,19 @@ class GroupAiJudge:
         if key in self._kept:
             self._kept.move_to_end(key)
             return replace(self._kept[key], usage=TokenUsage(), elapsed_s=0.0)
-        form = answer_format(len(group))
         order, question = await run_on_scoring_thread(
-            partial(self._question, request, group, repeat, form)
+            partial(self._question, request, group, repeat)
         )
         cost = QuestionCost()
         with cost.charging(self._spec.model):
-            scores = await asked_judge(
-                self._judges,
-                question,
-                partial(_read, request=request, group=group),
-                verdict=form.verdict,
-                cost=cost,
-                source=self._source,
+            answer = await ask_judge(
+                self._judges, question, shares_verdict(len(group)), cost=cost, source=self._source
             )
-        back = sorted(range(len(order)), key=order.__getitem__)
+        reasons = explanations(answer.reasons, len(group))
+        places = sorted(range(len(order)), key=order.__getitem__)
         judged = _QuestionScores(
-            tuple(scores[at][0] for at in back),
-            tuple(scores[at][1] for at in back),
+            tuple(answer.value[at] for at in places),
+            tuple(reasons[at] for at in places),
             cost.usage,
             cost.elapsed_s,
         )
@@ -137,23 +134,15 @@ class GroupAiJudge:
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
     def _question(
-        self, request: GroupGradeRequest, group: list[str], repeat: int, form: AnswerFormat
+        self, request: GroupGradeRequest, group: list[str], repeat: int
     ) -> tuple[list[int], JudgeQuestion]:
         """Returns the order in which a question shows the rollouts, and the question."""
         spec = self._spec
         seed = self._key(request, group, 0)
         order = shown_order(len(group), seed, repeat, repeats=spec.repeats)
         messages = group_messages(spec.rubric, [group[at] for at in order], request.tools)
-        return order, JudgeQuestion(
-            model=spec.model,
-            messages=with_instruction(messages, form.instruction),
-            response_format=form.response_format,
-            call_id=request.call_id if repeat == 0 else f"{request.call_id}_{repeat}",
-            trace_id=request.trace_id,
-            sampling=sampling_of(spec.sampling_params),
-            base_url=spec.base_url,
-            headers=spec.headers or {},
-        )
+        call_id = request.call_id if repeat == 0 else f"{request.call_id}_{repeat}"
+        return order, question_of(spec, messages, call_id=call_id, trace_id=request.trace_id)
 
     def _fault(self, message: str) -> ScoreFault:
         errors = GraderErrors(model_grader_parse_error=True, details=message)
@@ -179,15 +168,6 @@ def shown_order(count: int, seed: str, repeat: int, *, repeats: int) -> list[int
         shift, backwards = divmod(repeat - rotated, 2)
     order = order[shift:] + order[:shift]
     return order[::-1] if backwards else order
-
-
-def _read(
-    text: str, *, request: GroupGradeRequest, group: list[str], key: CodedKey | None
-) -> list[tuple[float, str]]:
-    """Returns scores and explanations by the ids that were shown. Raises `UnreadableAnswer`."""
-    # All that the judge may quote: values, and the JSON in which it sees them.
-    judged = [request.conversations, *group, request.tools, json.dumps(request.tools)]
-    return read_scores(text, len(group), judged, key=key)
 
 
 def _share(usage: TokenUsage, count: int, number: int) -> TokenUsage:

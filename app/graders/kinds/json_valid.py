@@ -4,8 +4,8 @@ from typing import Any, Final
 
 from typing_extensions import override
 
-from app.graders.json_schemas import TooMuchWork, compile_schema
-from app.graders.scorer import ScoreResult
+from app.graders.json_schemas import JsonSchemaFault, TooMuchWork, schema_fault
+from app.graders.scorer import ScoreResult, unusable_grader
 from app.graders.text_definitions import JsonValidGrader
 from app.graders.text_scorer import TextScorer, unreadable
 from app.graders.texts import FENCE, check_fences, fenced_blocks
@@ -19,7 +19,7 @@ class JsonValidScorer(TextScorer):
     def __init__(self, spec: JsonValidGrader, *, source: str) -> None:
         super().__init__([spec.input], source=source)
         self._fenced = spec.fenced
-        self._schema = None if spec.json_schema is None else compile_schema(spec.json_schema)
+        self._schema = spec.json_schema
 
     @override
     def compute(self, texts: list[str]) -> ScoreResult:
@@ -32,28 +32,18 @@ class JsonValidScorer(TextScorer):
             return unreadable(str(many))
         except ValueError as error:
             return _result(parsed=False, valid=False, reason=f"it is not JSON: {error}")
+        if self._schema is None:
+            return _result(parsed=True, valid=True, reason="it is valid")
         try:
-            if self._schema is not None:
-                self._schema.check_work(text)
+            fault = schema_fault(self._schema, value)
+        except RecursionError:
+            fault = (), "it is nested too deeply to be compared with the schema"
+        except JsonSchemaFault as refused:
+            raise unusable_grader(str(refused), source=self._source) from None
         except TooMuchWork as much:
             return unreadable(str(much))
-        fault = self._fault(value, text)
-        return _result(parsed=True, valid=fault is None, reason=fault or "it is valid")
-
-    def _fault(self, value: Any, text: str) -> str | None:
-        if self._schema is None:
-            return None
-        try:
-            if self._schema.validator.is_valid(value):
-                return None
-            if not self._schema.may_explain(text):
-                return "it is not valid by the schema"
-            error = next(iter(self._schema.validator.iter_errors(value)), None)
-        except ValueError as unusable:  # nested too deeply, or a number that the engine cannot hold
-            return f"it cannot be compared with the schema: {unusable}"
-        if error is None:
-            return None
-        return f"at '{pointer(tuple(error.instance_path))}': {error.message}"
+        reason = "it is valid" if fault is None else f"at '{pointer(fault[0])}': {fault[1]}"
+        return _result(parsed=True, valid=fault is None, reason=reason)
 
 
 def _fenced_loads(text: str) -> Any:

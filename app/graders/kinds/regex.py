@@ -2,8 +2,8 @@
 
 from typing_extensions import override
 
-from app.graders.json_schemas import TooMuchWork, compile_pattern
-from app.graders.scorer import ScoreResult
+from app.graders.json_schemas import JsonSchemaFault, TooMuchWork, matches
+from app.graders.scorer import ScoreResult, unusable_grader
 from app.graders.text_definitions import RegexGrader
 from app.graders.text_scorer import TextScorer, unreadable
 
@@ -11,18 +11,21 @@ from app.graders.text_scorer import TextScorer, unreadable
 class RegexScorer(TextScorer):
     def __init__(self, spec: RegexGrader, *, source: str) -> None:
         super().__init__([spec.input], source=source)
-        self._pattern = compile_pattern(
-            spec.pattern, whole=spec.whole, ignore_case=spec.ignore_case
-        )
+        self._spec = spec
 
     @override
     def compute(self, texts: list[str]) -> ScoreResult:
         (text,) = texts
+        spec = self._spec
         try:
-            matches = self._pattern.matches(text)
+            text.encode()
+            found = matches(spec.pattern, text, whole=spec.whole, ignore_case=spec.ignore_case)
         except UnicodeEncodeError:
             return unreadable("the text has half of a surrogate pair")
+        except JsonSchemaFault as fault:
+            raise unusable_grader(str(fault), source=self._source) from None
         except TooMuchWork as fault:
             return unreadable(str(fault))
-        reason = "the text matches" if matches else "the text does not match"
-        return ScoreResult(float(matches), reason=reason)
+        return ScoreResult(
+            float(found), reason=f"the text {'matches' if found else 'does not match'}"
+        )

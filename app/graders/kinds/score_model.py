@@ -1,37 +1,16 @@
-"""Scores with a judge model that answers with a number.
+"""Scores with a judge that answers with a number."""
 
-An answer without a number is a fault.
-"""
+from functools import partial
 
-from typing_extensions import override
-
-from app.graders.judge import AnswerFormat, JudgedScorer, number_alone, steps_format
-from app.graders.judge_answers import JudgeAnswer
-from app.graders.judge_calls import Judges
-from app.graders.judge_replies import number_in
+from app.graders.judge import JudgedScorer, Judges, number_verdict
+from app.graders.judge_prompts import Prompt
 from app.graders.model_definitions import ScoreModelGrader
-from app.graders.scales import NumberScale
+from app.graders.templating import fill
 
 
-class ScoreModelScorer(JudgedScorer):
-    def __init__(self, spec: ScoreModelGrader, judges: Judges, *, source: str) -> None:
-        self._low, self._high = spec.range
-        scale = NumberScale(self._low, self._high)
-        super().__init__(spec, spec.input, judges, scale=scale, source=source)
-
-    @override
-    def answer_format(self) -> AnswerFormat:
-        bounds = f"from {self._low:g} to {self._high:g}."
-        return AnswerFormat(
-            'Answer with one JSON object: {"steps": [{"description": …, "conclusion": …}], '
-            f'"result": number}}. "result" is the score, {bounds}',
-            steps_format("score", {"type": "number", "description": f"The score, {bounds}"}),
-            number_alone("result", self._low, self._high),
-        )
-
-    @override
-    def read(self, answer: JudgeAnswer) -> float:
-        result = number_in(answer.content.get("result"))
-        if result is None:
-            raise answer.without_verdict("no number `result`")
-        return min(self._high, max(self._low, result))
+def score_model_scorer(
+    spec: ScoreModelGrader, judges: Judges, *, source: str
+) -> JudgedScorer[float]:
+    messages = partial(fill, Prompt(spec.input), source=source)
+    verdict = number_verdict(*spec.range)
+    return JudgedScorer(spec, judges, verdict, messages=messages, score=float, source=source)

@@ -10,10 +10,9 @@ from app.jobs.methods import parameters_of
 from app.jobs.requests import RequestedMethod
 from app.jobs.supervised import DpoMethod, MethodType, SupervisedMethod
 from app.kit.errors import InvalidRequest, refused_value
-from app.kit.faults import refusal
+from app.kit.faults import UNKNOWN_PARAMETER, refusal, unknown_key_error, unread
 from app.kit.fields import DescribedModel, parameter
 from app.kit.redaction import split
-from app.kit.unknown_keys import UNKNOWN_PARAMETER, unknown_key_error, unread
 from app.kit.walk import WalkedField, walk_fields
 from app.teaching.plans.knobs import Knobs, checked_knobs
 from app.teaching.plans.plans import CompiledPlan, PlanRequest, compile_plan

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from app.database import Database as Store
-from app.wiring import provisioning_service
 from tests.support.api.application import ENDPOINT, Api, running
 from tests.support.api.organization import Admin
 from tests.support.stack import Database
+from tests.support.store.provisioned import provisioned
+from tests.support.store.uploaded_files import uploaded
 
 
 @pytest.fixture
@@ -19,9 +19,10 @@ async def api(database: Database) -> AsyncIterator[Api]:
 
 
 @pytest.fixture
-async def files(api: Api) -> tuple[str, str]:
+def files(api: Api, database: Database) -> tuple[str, str]:
     content = b'{"messages": [{"role": "user", "content": "hi"}]}\n' * 12
-    return (await api.upload(content)).json()["id"], (await api.upload(content)).json()["id"]
+    first, second = (uploaded(database, api.project_id, content) for _ in range(2))
+    return first, second
 
 
 @pytest.fixture
@@ -52,9 +53,5 @@ def admin(api: Api) -> Admin:
 @pytest.fixture
 async def stranger(api: Api, database: Database) -> Admin:
     """The administration of the other organization."""
-    store = Store(database.settings.database_url, pool_size=1)
-    provisioned = await provisioning_service(database.settings, store).provision(
-        slug="second", title="Second", project_name="p"
-    )
-    await store.dispose()
-    return Admin(api, provisioned.admin_key)
+    [provisioned_keys] = await provisioned(database, database.settings, "second")
+    return Admin(api, provisioned_keys.admin_key)

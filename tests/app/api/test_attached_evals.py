@@ -9,6 +9,7 @@ from tests.support.api.application import Api
 from tests.support.api.job_calls import JOBS
 from tests.support.api.organization import execute
 from tests.support.api.trained_jobs import TrainedJobs
+from tests.support.cases import cases
 from tests.support.stack import Database
 
 ITEM = b'{"item": {"question": "q", "answer": "a"}}\n'
@@ -97,7 +98,7 @@ async def test_attached_evals_are_shown_as_sent_without_runs(
     assert runs.json()["data"] == [], "a job that waits has started no run"
 
 
-@pytest.mark.parametrize("evals", [None, [], ...])
+@cases("evals", [None, [], ...])
 async def test_a_job_without_attached_evals_shows_an_empty_list(
     api: Api, body: dict[str, Any], evals: Any
 ) -> None:
@@ -255,7 +256,7 @@ async def test_an_attached_eval_that_cannot_be_is_refused_by_parameter(
     assert words in found[2]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("evals", "param"),
     [
         ("eval_x", "evals"),

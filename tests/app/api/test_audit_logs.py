@@ -12,6 +12,7 @@ from app.settings import RetentionSettings
 from tests.support.api.application import Api
 from tests.support.api.audited_calls import CALLS, CHANGES_NOTHING, HOOK, SECRET, TOOL, Caller
 from tests.support.api.organization import ADMIN_KEYS, PROJECTS, Admin, execute
+from tests.support.cases import cases
 from tests.support.dashboard.scenes import create_job
 from tests.support.dashboard.visits import visiting
 from tests.support.stack import Database
@@ -212,7 +213,7 @@ async def test_the_export_has_every_entry_in_a_line(api: Api, admin: Admin) -> N
     assert len(reply.text.splitlines()) == 4
 
 
-@pytest.mark.parametrize(
+@cases(
     ("params", "param"),
     [
         ({"event_types[]": "project.create"}, "event_types[]"),

@@ -4,10 +4,9 @@ import json
 from copy import deepcopy
 from typing import Any
 
-import pytest
-
 from tests.support.api.application import Api
 from tests.support.api.job_calls import JOBS
+from tests.support.cases import cases
 
 GRADERS = "/v1/fine_tuning/alpha/graders"
 PARAM = "method.reinforcement.grader"
@@ -82,9 +81,7 @@ async def test_rows_of_a_curriculum_choose_too(api: Api, body: dict[str, Any]) -
     assert job["method"]["reinforcement"]["grader"]["type"] == "python"
 
 
-@pytest.mark.parametrize(
-    ("model", "said"), [("unknown", "does not exist"), ("student:clerk", "A student such as")]
-)
+@cases(("model", "said"), [("unknown", "does not exist"), ("student:clerk", "A student such as")])
 async def test_an_unknown_judge_is_refused_where_it_was_sent(
     api: Api, body: dict[str, Any], model: str, said: str
 ) -> None:
@@ -107,7 +104,7 @@ async def test_rows_that_fit_nothing_make_no_job(api: Api, body: dict[str, Any])
     assert (await api.call("GET", JOBS)).json()["data"] == []
 
 
-@pytest.mark.parametrize(
+@cases(
     ("trained", "held_out", "said"),
     [
         ([{"answer": 4}] * 12, [{"answer": 4}] * 9 + [{"answer": "four"}],
@@ -190,7 +187,7 @@ async def test_auto_without_rows_names_where_to_send_it(api: Api) -> None:
         assert "'auto' chooses a grader from rows" in error["message"]
 
 
-@pytest.mark.parametrize("path", ["", "/validate"])
+@cases("path", ["", "/validate"])
 async def test_a_threshold_that_the_chosen_grader_never_reaches_is_refused(
     api: Api, body: dict[str, Any], path: str
 ) -> None:

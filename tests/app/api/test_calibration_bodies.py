@@ -11,6 +11,7 @@ from app.graders.schemas import CalibrateGrader
 from app.kit import error_replies as errors
 from app.kit import faults as values
 from app.kit import issues as near_names
+from tests.support.cases import cases
 
 SAMPLE = {"model_sample": "Ulm"}
 EITHER = "Invalid request body: send one of 'samples', 'file_id' and 'job_id'."
@@ -31,16 +32,14 @@ async def answer(**sent: Any) -> tuple[int, Any]:
     return reply.status_code, reply.json()
 
 
-@pytest.mark.parametrize(
-    "body", [{}, {"samples": [SAMPLE], "file_id": "file-1"}, {"file_id": "f", "job_id": "j"}]
-)
+@cases("body", [{}, {"samples": [SAMPLE], "file_id": "file-1"}, {"file_id": "f", "job_id": "j"}])
 async def test_a_rule_about_the_whole_body_is_reported(body: dict[str, Any]) -> None:
     status, reply = await answer(json=body)
     error = reply["error"]
     assert (status, error["message"], error["code"]) == (400, EITHER, "invalid_value")
 
 
-@pytest.mark.parametrize("sent", [{}, {"json": []}, {"json": 7}, {"json": None}])
+@cases("sent", [{}, {"json": []}, {"json": 7}, {"json": None}])
 async def test_a_body_that_is_no_object_is_called_so(sent: dict[str, Any]) -> None:
     status, reply = await answer(**sent)
     assert (status, reply["error"]["message"]) == (400, NO_OBJECT)

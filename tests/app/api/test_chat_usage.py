@@ -18,6 +18,7 @@ from app.models.chat_usage import ChatUsage
 from app.settings import PricingSettings, RetentionSettings
 from app.wiring import build_key_service, provisioning_service
 from tests.support.api.organization import execute
+from tests.support.cases import cases
 from tests.support.patience import until
 from tests.support.stack import Database
 from workers.maintenance.expiry import retire
@@ -206,7 +207,7 @@ PIECE = b'data: {"choices": [{"delta": {"content": "\\"usage\\""}}]}\n\n'
 DONE = b"data: [DONE]\n\n"
 
 
-@pytest.mark.parametrize("shown", [True, False])
+@cases("shown", [True, False])
 async def test_the_last_chunk_is_shown_to_those_who_requested_it(shown: bool) -> None:
     async def events() -> AsyncIterator[bytes]:
         for event in (PIECE, PIECE, LAST, DONE):

@@ -10,6 +10,7 @@ from app.jobs.curves import check_parts
 from app.jobs.methods import stored_method
 from app.kit.errors import InvalidRequest
 from tests.support.api.application import ENDPOINT, Api
+from tests.support.cases import cases
 from tests.support.stack import Database
 
 JOBS = "/v1/fine_tuning/jobs"
@@ -112,7 +113,7 @@ async def test_a_job_without_tools_and_children_reports_it(api: Api, body: dict[
 LISTED = {"server_label": "a", "listing": {"tools": [{"name": "lookup"}]}}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("options", "refused"),
     [
         ({"mcp_servers": [LISTED]}, "The job has the tools 'lookup'."),

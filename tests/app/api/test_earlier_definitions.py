@@ -28,14 +28,15 @@ async def test_a_grader_of_earlier_rules(api: Api, database: Database, body: Any
     grader = (await api.call("POST", "/v1/graders", json=sent)).json()
     store(
         database,
-        """UPDATE registered_versions SET definition = jsonb_set(definition, '{pattern}', '"("')""",
+        "UPDATE registered_versions"
+        """ SET definition = jsonb_set(definition, '{pattern}', '"{{x}}"')""",
     )
     one = f"/v1/graders/{grader['id']}"
     for path in (one, f"{one}?version=1"):
-        assert (await api.call("GET", path)).json()["grader"]["pattern"] == "("
+        assert (await api.call("GET", path)).json()["grader"]["pattern"] == "{{x}}"
     for path in ("/v1/graders", f"{one}/versions"):
         [listed] = (await api.call("GET", path)).json()["data"]
-        assert listed["grader"]["pattern"] == "("
+        assert listed["grader"]["pattern"] == "{{x}}"
     status, param, reported = await refusal(api, f"{one}/test", model_sample="x")
     assert (status, param) == (400, "id")
     assert reported.startswith(

@@ -10,6 +10,7 @@ import pytest
 from app.kit.strict_json import json_problem
 from app.main import create_app
 from tests.support.api.application import Api
+from tests.support.cases import cases
 from tests.support.costs.growth import growth
 from tests.support.stack import Database
 from tests.support.web.application import application
@@ -17,7 +18,7 @@ from tests.support.web.application import application
 JOBS = "/v1/fine_tuning/jobs"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("headers", "code"),
     [
         ({}, "missing_api_key"),
@@ -52,7 +53,7 @@ async def test_an_admin_key_reads_no_project(api: Api) -> None:
     assert (reply.status_code, reply.json()["error"]["code"]) == (403, "permission_denied")
 
 
-@pytest.mark.parametrize(
+@cases(
     "content",
     [
         b'{"model": NaN}',
@@ -78,7 +79,7 @@ async def test_hostile_json_is_a_400(api: Api, content: bytes) -> None:
     assert reply.json()["error"]["type"] == "invalid_request_error"
 
 
-@pytest.mark.parametrize("kind", ["application/vnd.api+json", "text/plain", "", "image/png"])
+@cases("kind", ["application/vnd.api+json", "text/plain", "", "image/png"])
 async def test_no_content_type_leads_past_the_guard(
     api: Api, body: dict[str, Any], kind: str
 ) -> None:
@@ -88,8 +89,8 @@ async def test_no_content_type_leads_past_the_guard(
     assert "NUL" in reply.json()["error"]["message"]
 
 
-@pytest.mark.parametrize("method", ["POST", "GET"])
-@pytest.mark.parametrize(("length", "status"), [("9" * 5000, 413), ("-5", 400), ("1e3", 400)])
+@cases("method", ["POST", "GET"])
+@cases(("length", "status"), [("9" * 5000, 413), ("-5", 400), ("1e3", 400)])
 async def test_a_nonsense_content_length_is_a_client_error(
     api: Api, length: str, status: int, method: str
 ) -> None:
@@ -186,7 +187,7 @@ async def test_an_oversize_body_is_a_413(api: Api) -> None:
     assert (await api.call("POST", JOBS, content=chunked(), headers=kind)).status_code == 413
 
 
-@pytest.mark.parametrize(
+@cases(
     "path",
     [
         f"{JOBS}/%00",

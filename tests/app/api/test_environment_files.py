@@ -5,11 +5,11 @@ import json
 from typing import Any
 
 import pyarrow as pa
-import pytest
 from pyarrow import parquet
 
 from tests.support.api.application import Api
 from tests.support.api.refused_jobs import refused_job
+from tests.support.cases import cases
 from tests.support.registry.built_in_environments import COUNTS, PARAM, call, created, rows_of
 
 
@@ -19,7 +19,7 @@ def parquet_of(rows: list[dict[str, Any]]) -> bytes:
     return file.getvalue()
 
 
-@pytest.mark.parametrize("form", ["jsonl", "parquet"])
+@cases("form", ["jsonl", "parquet"])
 async def test_problems_of_a_file_are_used_once_each(api: Api, form: str) -> None:
     problems = [
         {"question": f"What is {number} + 1?", "answer": f"One more.\n#### {number + 1}"}
@@ -44,7 +44,7 @@ async def test_problems_of_a_file_are_used_once_each(api: Api, form: str) -> Non
 GOOD = {"question": "a", "answer": "#### 1"}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("content", "words"),
     [
         (parquet_of([GOOD, {"question": "b", "answer": "2"}]), "Row 2: 'answer'"),

@@ -8,6 +8,7 @@ import pytest
 
 from app.kit.fields import Json
 from tests.support.api.application import ENDPOINT, Api
+from tests.support.cases import cases
 from tests.support.endpoints import ReceivedRequest, Reply
 from tests.support.environments.http_environments import GUESS, GuessingWorld
 from tests.support.registry.environments import CANARY, REGISTRY, registered, report_of, statuses
@@ -25,7 +26,7 @@ async def test_an_update_moves_no_secret_to_another_address(api: Api) -> None:
     assert same.json()["version"] == 2
 
 
-@pytest.mark.parametrize(
+@cases(
     ("sent", "param"),
     [
         ({"name": "w"}, "url"),
@@ -44,7 +45,7 @@ async def test_a_wrong_registration_is_refused(api: Api, sent: Json, param: str)
     assert reply.json()["error"]["param"] == param
 
 
-@pytest.mark.parametrize(
+@cases(
     ("messages", "param"),
     [
         (5, "task.messages"),

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
-import pytest
 
 from app.tools.environments import (
     ENVIRONMENTS,
@@ -16,6 +15,7 @@ from app.tools.environments import (
 from tests.support.api.application import ENDPOINT, Api
 from tests.support.api.job_calls import JOBS
 from tests.support.api.refused_jobs import refused_job
+from tests.support.cases import cases
 from tests.support.environments.built_in import read_built_in
 from tests.support.registry.built_in_environments import COUNTS, PARAM, call, created, rows_of
 from tests.support.stack import Database
@@ -41,7 +41,7 @@ async def file_count(api: Api) -> int:
     return len((await api.call("GET", "/v1/files")).json()["data"])
 
 
-@pytest.mark.parametrize("kind", ["arithmetic", "gsm8k", "code_execution"])
+@cases("kind", ["arithmetic", "gsm8k", "code_execution"])
 async def test_a_job_has_the_tasks_of_its_environment_as_files(api: Api, kind: str) -> None:
     environment = {"type": kind, "seed": 4, **COUNTS}
     job = await created(api, call(environment))
@@ -73,7 +73,7 @@ async def test_a_built_in_environment_is_named_by_a_text(api: Api) -> None:
     assert error[:2] == (f"{PARAM}.model", "missing_required_parameter")
 
 
-@pytest.mark.parametrize("sent", documented(), ids=kind_of)
+@cases("sent", documented(), ids=kind_of)
 async def test_the_calls_of_the_page_are_accepted_as_they_stand(
     api: Api, sent: dict[str, Any]
 ) -> None:
@@ -110,7 +110,7 @@ async def test_a_check_counts_the_tasks_and_keeps_no_file(api: Api) -> None:
     assert await file_count(api) == 0
 
 
-@pytest.mark.parametrize("name", ["training_file", "validation_file", "curriculum"])
+@cases("name", ["training_file", "validation_file", "curriculum"])
 async def test_files_beside_an_environment_are_refused(
     api: Api, files: tuple[str, str], name: str
 ) -> None:
@@ -132,7 +132,7 @@ async def test_a_job_without_files_and_environment_is_refused(
     assert (param, code) == ("method.reinforcement.grader", "missing_required_parameter")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("environment", "path", "code", "part"),
     [
         ({"type": "chess"}, "type", "invalid_value", "there are arithmetic, gsm8k"),
@@ -172,7 +172,7 @@ async def test_a_wrong_environment_is_refused_with_its_path(
     assert await file_count(api) == 0
 
 
-@pytest.mark.parametrize(
+@cases(
     ("judge", "path", "code"),
     [
         ({"model": "m", "base_url": f"{ENDPOINT}/v1"}, "base_url", "endpoint_unreachable"),
@@ -217,7 +217,7 @@ def judged(*rubric: dict[str, Any]) -> dict[str, Any]:
     return {"type": "llm_judge", "model": "tiny-agent", "rubric": rubric}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("environment", "path", "part"),
     [
         ({"type": "arithmetic", "operations": ["divide"]}, "operations[0]", "it must be 'add'"),

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-import pytest
-
 from tests.support.api.application import ENDPOINT, Api
+from tests.support.cases import cases
 
 CONFIG = {"type": "custom", "item_schema": {"type": "object"}}
 CLOSED_ITEM = {"type": "object", "properties": {"a": {}}, "additionalProperties": False}
@@ -48,7 +47,7 @@ async def made(api: Api, *criteria: dict[str, Any]) -> str:
     return f"/v1/evals/{reply.json()['id']}"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("changes", "code", "param"),
     [
         ({"data_source_config": {"type": "logs"}}, "data_source_not_available", "type"),
@@ -123,7 +122,7 @@ async def test_headers_are_stored_sealed_and_never_shown(api: Api) -> None:
     assert criteria[1]["graders"]["a"]["headers"] == {"X-Key": "[redacted]"}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("source", "code", "param"),
     [
         ({}, "missing_required_parameter", "data_source.type"),
@@ -171,7 +170,7 @@ async def test_a_run_that_cannot_be_is_refused_by_parameter(
     assert (await api.call("GET", f"{path}/runs")).json()["data"] == []
 
 
-@pytest.mark.parametrize(
+@cases(
     ("params", "param", "words"),
     [
         ({"reasoning_effort": "huge"}, "reasoning_effort", "'huge'. Supported values are"),
@@ -194,7 +193,7 @@ async def test_sampling_that_no_chat_takes_is_refused_before_the_run(
     assert (await api.call("GET", f"{path}/runs")).json()["data"] == []
 
 
-@pytest.mark.parametrize(
+@cases(
     ("reference", "words"),
     [("item.zzz", "no item has it"), ("sample.output_text", "not there before the model answers")],
 )
@@ -264,7 +263,7 @@ async def test_a_judge_that_is_not_served_is_refused(api: Api) -> None:
     assert (await post(api, "/v1/evals", body)).status_code == 201
 
 
-@pytest.mark.parametrize(
+@cases(
     "setting",
     [{"temperature": True}, {"top_p": "1"}, {"seed": "7"}, {"max_completion_tokens": 1.5}],
 )

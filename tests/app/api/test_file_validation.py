@@ -11,6 +11,7 @@ import psycopg
 import pytest
 
 from tests.support.api.application import Api, running
+from tests.support.cases import cases
 from tests.support.patience import PATIENCE_S
 from tests.support.stack import Database
 
@@ -139,7 +140,7 @@ async def test_rows_with_tools_need_no_tools_of_the_job(api: Api) -> None:
     assert "tool 'lookup' has no server_url" in named["error"]["message"]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("training", "validation", "error"),
     [
         (
@@ -210,7 +211,7 @@ async def test_other_methods_are_queued_too(api: Api) -> None:
     assert job["hyperparameters"]["batch_size"] == 1
 
 
-@pytest.mark.parametrize(
+@cases(
     ("asked", "answer", "status", "level", "said"),
     [
         (9000, 1, "failed", "error",

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.support.api.application import Api
+from tests.support.cases import cases
 from tests.support.objects.stored_objects import stored_files
 from tests.support.stack import Database
 
@@ -182,7 +183,7 @@ async def test_a_client_file_name_is_a_plain_name_and_never_a_path(
     assert [path.name for path in stored_files(database)] == [file["id"]]
 
 
-@pytest.mark.parametrize("charset", ["undefined", "punycode", "a\x00b", "utf-16", "no-such"])
+@cases("charset", ["undefined", "punycode", "a\x00b", "utf-16", "no-such"])
 async def test_no_charset_of_a_form_is_a_500(api: Api, charset: str) -> None:
     content = (
         b'--b\r\nContent-Disposition: form-data; name="purpose"\r\n\r\n\xff-99999\r\n--b--\r\n'

@@ -2,15 +2,14 @@
 
 from typing import Any
 
-import pytest
-
 from tests.support.api.application import Api
+from tests.support.cases import cases
 
 CHILD = {"type": "json_valid", "name": "a"}
 JOBS = "/v1/fine_tuning/jobs"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("change", "field", "clause"),
     [
         ({"calculate_output": "a / 0"}, "calculate_output", "(division by zero)"),

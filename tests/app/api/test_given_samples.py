@@ -2,9 +2,8 @@
 
 from typing import Any
 
-import pytest
-
 from tests.support.api.application import ENDPOINT, Api
+from tests.support.cases import cases
 
 CHECK = {
     "type": "string_check",
@@ -34,7 +33,7 @@ def _row(**sample: Any) -> dict[str, Any]:
     return {"item": {"answer": "7"}, "sample": sample}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("row", "criterion", "param", "words"),
     [
         (_row(output="7"), {"operation": "ne"}, ".sample", "no answer: send the answer as"),
@@ -62,7 +61,7 @@ async def test_a_row_that_a_criterion_cannot_read_is_refused_before_the_run(
     assert (await api.call("GET", path)).json()["data"] == []
 
 
-@pytest.mark.parametrize(
+@cases(
     ("row", "criterion"),
     [
         (_row(grade=3), {"input": "{{sample.grade}}"}),

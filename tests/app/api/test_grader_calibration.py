@@ -14,6 +14,7 @@ from app.jobs.claims import job_claims
 from app.rollouts.rollouts import RolloutRow
 from tests.support.api.application import Api
 from tests.support.api.job_calls import JOBS
+from tests.support.cases import cases
 from tests.support.patience import PATIENCE_S, until
 from tests.support.stack import Database
 from tests.support.store.claims import claim_row
@@ -45,7 +46,7 @@ async def calibrated(api: Api, grader: dict[str, Any], **body: Any) -> dict[str,
     return found
 
 
-@pytest.mark.parametrize("role", [[], {}, ["user"], 5, None])
+@cases("role", [[], {}, ["user"], 5, None])
 async def test_the_messages_of_a_row_may_have_any_role(api: Api, role: Any) -> None:
     row = {"messages": [{"role": role, "content": "Which town?"}], "answer": "Ulm"}
     found = await calibrated(api, EXACT, samples=[{"item": row, "model_sample": "Ulm"}])
@@ -75,7 +76,7 @@ async def test_a_sound_grader_scores_no_probe_high(api: Api) -> None:
     assert found["report"][1] == "75% of the rows are always right: they teach nothing."
 
 
-@pytest.mark.parametrize(
+@cases(
     ("grader", "hacks"),
     [
         (SHORT, {"empty", "echo", "format_only"}),

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.endpoints import Reply, endpoint
+from tests.support.endpoints import ReceivedRequest, Reply, endpoint
+from tests.support.grading.judges import CODED, coded_key, judged_reply
 from tests.support.registry.trials import FLAGS, judge, serving
 from tests.support.stack import Database
 
@@ -16,7 +17,7 @@ from tests.support.stack import Database
     [
         {"content": "no number, but Bearer sk-planted-5c1e9a"},
         {"content": None, "refusal": "I refuse sk-planted-5c1e9a"},
-        {"content": '{"steps": [{"conclusion": "of sk-planted-5c1e9a"}], "result": 1}'},
+        {"content": 'It is of sk-planted-5c1e9a.\n{"KEY": 1}'},
     ],
     ids=["unreadable", "refusal", "reason"],
 )
@@ -24,9 +25,14 @@ async def test_a_judge_that_repeats_its_credentials(
     database: Database, message: dict[str, Any]
 ) -> None:
     """Parts of its reply are stored as faults and reasons."""
-    reply = Reply(json={"choices": [{"message": message}]})
+
+    def script(received: ReceivedRequest) -> Reply:
+        key = coded_key(received.json["messages"])
+        said = {name: text and text.replace(CODED, key) for name, text in message.items()}
+        return Reply(json={"choices": [{"message": said}]})
+
     async with (
-        endpoint(lambda _: reply) as server,
+        endpoint(script) as server,
         serving(database, server) as trials,
     ):
         headers = {"Authorization": "Bearer sk-planted-5c1e9a"}
@@ -39,9 +45,13 @@ async def test_a_judge_that_repeats_its_credentials(
 
 @pytest.mark.parametrize("blank", ["", "  "])
 async def test_a_grader_with_a_blank_credential_is_called(database: Database, blank: str) -> None:
-    message = {"content": '{"steps": [], "result": 1}'}
-    reply = Reply(json={"score": 0.5, "choices": [{"message": message}]})
-    async with endpoint(lambda _: reply) as server, serving(database, server) as trials:
+
+    def script(received: ReceivedRequest) -> Reply:
+        if received.path.startswith("/grade"):
+            return Reply(json={"score": 0.5})
+        return judged_reply(received, '{"KEY": 1}')
+
+    async with endpoint(script) as server, serving(database, server) as trials:
         headers = {"Authorization": blank}
         own = judge("their-model", base_url=server.url("/v1"), headers=headers)
         remote = {"type": "endpoint", "url": server.url("/grade?token=%20"), "headers": headers}
@@ -64,14 +74,12 @@ ESCAPES: dict[str, Callable[[str], str]] = {
 async def test_a_judge_that_escapes_what_it_repeats(
     database: Database, kind: str, escape: str
 ) -> None:
-    """The reason is read from JSON, which restores the letters."""
-    said = f"I got {ESCAPES[escape](SECRET)}."
-    steps = f'"steps": [{{"description": "", "conclusion": "{said}"}}], "result": 1'
-    scores = f'"scores": [{{"id": "1", "explanation": "{said}", "score": 1}}]'
-    single = f'{steps}, "reason": "{said}", "score": 1'
-    content = f"{{{scores if kind == 'ai_judge' else single}}}"
-    reply = Reply(json={"choices": [{"message": {"content": content}}]})
-    async with endpoint(lambda _: reply) as server, serving(database, server) as trials:
+    value = '{"1": 1}' if kind == "ai_judge" else 1
+    said = f'I got {ESCAPES[escape](SECRET)}.\n{{"KEY": {value}}}'
+    async with (
+        endpoint(lambda received: judged_reply(received, said)) as server,
+        serving(database, server) as trials,
+    ):
         url, headers = server.url("/v1"), {"Authorization": f"Bearer {SECRET}"}
         own = {**judge("their-model", base_url=url, headers=headers), "type": kind}
         if kind != "score_model":

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from standardwebhooks import Webhook
 
+from tests.support.cases import cases
 from tests.support.endpoints import Reply, endpoint
 from tests.support.registry.trials import FLAGS, RUN, VALIDATE, Trials, judge, serving
 from tests.support.stack import Database
@@ -86,7 +87,7 @@ async def test_the_sample_is_json_where_it_parses(trials: Trials) -> None:
     }
 
 
-@pytest.mark.parametrize("answer", ["7", '"a"', "true", "[1, NaN]"])
+@cases("answer", ["7", '"a"', "true", "[1, NaN]"])
 async def test_output_json_is_an_object_or_a_list_as_in_a_job(trials: Trials, answer: str) -> None:
     grader = {**CHECK, "input": "{{ sample.output_json }}", "reference": answer.strip('"')}
     found = await trials.run(grader, answer)
@@ -192,7 +193,7 @@ async def test_calls_have_their_arguments_as_in_a_job(trials: Trials) -> None:
     assert answer["metadata"]["errors"]["invalid_variable_error"] is True
 
 
-@pytest.mark.parametrize(
+@cases(
     ("sample", "param", "hint"),
     [
         ({"tool_cals": []}, "sample.tool_cals", "Did you mean 'tool_calls'?"),
@@ -254,7 +255,7 @@ async def test_a_grader_that_hangs_ends_in_time(database: Database) -> None:
     assert answer["metadata"]["errors"]["other_error"] is True
 
 
-@pytest.mark.parametrize(
+@cases(
     ("grader", "param", "code"),
     [
         ({"type": "python", "source": "x"}, "grader.source", "invalid_value"),

@@ -1,9 +1,9 @@
 from typing import Any
 
 import psycopg
-import pytest
 
 from tests.support.api.application import ENDPOINT, Api, running
+from tests.support.cases import cases
 from tests.support.endpoints import ReceivedRequest, Reply, endpoint
 from tests.support.stack import Database
 
@@ -70,7 +70,7 @@ async def test_headers_of_children_are_sealed(api: Api, database: Database) -> N
     assert reply.json()["error"]["param"] == "grader.graders.remote.headers"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("body", "param", "code"),
     [
         ({"grader": CHECK}, "name", "missing_required_parameter"),

@@ -8,6 +8,7 @@ import pytest
 from app.graders.definitions import SINGLE_MODELS
 from app.settings import EmbeddingSettings
 from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, endpoint
+from tests.support.grading.judges import judged_reply
 from tests.support.grading.loop_work import LONG, watched_loop
 from tests.support.registry.trials import Trials, judge, serving
 from tests.support.sandbox.running import RunningSandbox
@@ -61,10 +62,8 @@ def answer(request: ReceivedRequest) -> Reply:
     """Answers as a grader and as a judge, at length."""
     if request.path == "/grade":
         return Reply(json={"score": 0.5, "metrics": {"x": 1.0}, "more": "x" * LONG})
-    of_group = b'"scores"' in request.body
-    verdicts = '"scores": [{"id": "1", "score": 1}]' if of_group else '"result": "1", "score": 1'
-    said = f'{{{verdicts}, "more": "%s"}}'
-    return Reply(json={"choices": [{"message": {"content": said % ("x" * LONG)}}]})
+    value = '{"1": 1}' if b"<rollout id=" in request.body else '"1"'
+    return judged_reply(request, f'{"x" * LONG}\n{{"KEY": {value}}}')
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """Readiness in parts, and the minimum of free space, over HTTP."""
 
+from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -48,7 +49,7 @@ def test_a_whole_service_is_ok() -> None:
 def full(database: Database) -> Database:
     """A service whose disk has too little free space: no disk is that large."""
     settings = database.settings.model_copy(update={"min_free_bytes": 1 << 60})
-    return Database(database.name, settings, database.superuser_url)
+    return replace(database, settings=settings)
 
 
 async def test_below_the_minimum_nothing_is_stored_and_the_part_is_named(full: Database) -> None:

@@ -13,6 +13,7 @@ from app.kit.fields import Json
 from tests.support.api.application import ENDPOINT, Api, running
 from tests.support.api.job_calls import JOBS
 from tests.support.api.refused_jobs import refused_job
+from tests.support.cases import cases
 from tests.support.endpoints import ReceivedRequest, Reply, endpoint
 from tests.support.environments.http_environments import GuessingWorld
 from tests.support.registry.environments import (
@@ -141,7 +142,7 @@ OWN = {"type": "contains", "needles": ["a"]}
 READS = {**OWN, "needles": ["{{sample.environment.reward}}"]}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("changes", "path", "code", "part"),
     [
         ({"environment": {**WORLD, "url": "http://169.254.169.254/"}}, "environment.url",

@@ -3,9 +3,9 @@ import json
 from typing import Any
 
 import psycopg
-import pytest
 
 from tests.support.api.application import Api
+from tests.support.cases import cases
 from tests.support.stack import Database
 
 JOBS = "/v1/fine_tuning/jobs"
@@ -107,7 +107,7 @@ def _eval() -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("key", ["", " ", "a b", "é", "x" * 256, "tab\tbed"])
+@cases("key", ["", " ", "a b", "é", "x" * 256, "tab\tbed"])
 async def test_an_invalid_key_is_refused(api: Api, body: dict[str, Any], key: str) -> None:
     raw = {"Idempotency-Key": key.encode("utf-8")}
     reply = await api.call("POST", JOBS, json=body, headers=raw)

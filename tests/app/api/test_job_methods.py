@@ -4,9 +4,9 @@ from copy import deepcopy
 from typing import Any
 
 import psycopg
-import pytest
 
 from tests.support.api.application import Api
+from tests.support.cases import cases
 from tests.support.stack import Database
 
 JOBS = "/v1/fine_tuning/jobs"
@@ -23,7 +23,7 @@ async def _fault(api: Api, body: dict[str, Any]) -> tuple[int, str, str]:
     return reply.status_code, error.get("param"), error.get("code")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("sent", "method", "hyperparameters"),
     [
         ({}, {"type": "supervised", "supervised": {"hyperparameters": AUTO}}, AUTO),
@@ -105,7 +105,7 @@ OF_METHOD: dict[str, list[tuple[str, list[Any], list[Any]]]] = {
 }
 
 
-@pytest.mark.parametrize("kind", list(OF_METHOD))
+@cases("kind", list(OF_METHOD))
 async def test_hyperparameters_at_their_bounds_and_just_outside(
     api: Api, body: dict[str, Any], kind: str
 ) -> None:

@@ -2,9 +2,9 @@ from copy import deepcopy
 from typing import Any
 
 import psycopg
-import pytest
 
 from tests.support.api.application import Api
+from tests.support.cases import cases
 from tests.support.stack import Database
 
 JOBS = "/v1/fine_tuning/jobs"
@@ -49,7 +49,7 @@ async def test_headers_are_sealed_in_the_database(
     assert b"secret-1" not in row[1]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("path", "value", "param", "code"),
     [
         (("model",), "gpt-unknown", "model", "model_not_available"),
@@ -212,7 +212,7 @@ async def test_report_and_curves_of_a_new_job_are_empty(api: Api, body: dict[str
     assert (report.status_code, report.json()["error"]["code"]) == (404, "report_not_ready")
 
 
-@pytest.mark.parametrize("kind", ["supervised", "dpo"])
+@cases("kind", ["supervised", "dpo"])
 async def test_a_missing_report_names_the_reason_and_whether_to_wait(
     api: Api, body: dict[str, Any], kind: str
 ) -> None:

@@ -3,10 +3,10 @@
 from typing import Any
 
 import psycopg
-import pytest
 
 from tests.support.api.application import ENDPOINT, Api
 from tests.support.api.job_calls import JOBS, changed
+from tests.support.cases import cases
 from tests.support.stack import Database
 
 ROOT = "method.reinforcement"
@@ -22,7 +22,7 @@ async def both(api: Api, sent: dict[str, Any]) -> tuple[dict[str, Any], dict[str
     return error, report
 
 
-@pytest.mark.parametrize(
+@cases(
     ("key", "value", "expected"),
     [
         ("description", {"a": 1}, "a text"),
@@ -53,7 +53,7 @@ async def test_the_message_about_an_unknown_key_names_the_way_out(
 NOVEL = {"type": "novel", "name": "p", "source": "def grade(): ...", "image_tag": "2025-05-08"}
 
 
-@pytest.mark.parametrize("child", [False, True])
+@cases("child", [False, True])
 async def test_a_refused_type_is_the_only_fault_of_its_grader(
     api: Api, body: dict[str, Any], *, child: bool
 ) -> None:
@@ -125,7 +125,7 @@ async def test_a_tool_that_moves_keeps_its_schema_and_loses_its_headers(api: Api
     assert error["message"].startswith("The header 'X-A' reads '[redacted]'")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("path", "value", "named"),
     [
         (("tools", 0, "server_url"), f"{ENDPOINT}?k=[redacted]", "'{}.tools[0].server_url'"),

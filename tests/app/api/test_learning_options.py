@@ -3,9 +3,8 @@
 from copy import deepcopy
 from typing import Any
 
-import pytest
-
 from tests.support.api.application import Api
+from tests.support.cases import cases
 
 JOBS = "/v1/fine_tuning/jobs"
 STALE = {"type": "async", "max_staleness": 2}
@@ -69,7 +68,7 @@ MISSING, WRONG = "missing_required_parameter", "invalid_value"
 UNKNOWN = "unknown_parameter"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("part", "sent", "path", "code"),
     [
         ("loss", "ppo", "", WRONG),
@@ -138,7 +137,7 @@ async def test_a_part_that_states_something_else_is_refused(
     assert (await api.call("GET", JOBS)).json()["data"] == []
 
 
-@pytest.mark.parametrize(
+@cases(
     ("parts", "path"),
     [
         ({"mode": STALE, "loss": {"type": "importance_sampling"}}, "loss.type"),
@@ -169,7 +168,7 @@ async def test_parts_that_do_not_go_together_are_refused(
     )
 
 
-@pytest.mark.parametrize(
+@cases(
     "parts",
     [
         {"mode": {"type": "async"}, "loss": {"type": "importance_sampling"}},
@@ -190,7 +189,7 @@ async def test_parts_that_go_together_are_taken(
     assert reply.status_code == 200, reply.text
 
 
-@pytest.mark.parametrize(
+@cases(
     ("kind", "sent", "path", "code"),
     [
         ("supervised", {"type": "ppo"}, ".type", WRONG),
@@ -223,7 +222,7 @@ async def test_losses_of_the_other_methods_are_refused_alike(
     assert (error["param"], error["code"]) == (f"method.{kind}.loss{path}", code)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("kind", "sent", "shown"),
     [
         ("supervised", {"type": "focal"}, {"type": "focal", "gamma": 2.0}),

@@ -3,9 +3,8 @@
 from datetime import UTC, datetime
 from typing import Any
 
-import pytest
-
 from tests.support.api.application import ENDPOINT, Api
+from tests.support.cases import cases
 
 JOBS = "/v1/fine_tuning/jobs"
 
@@ -93,7 +92,7 @@ async def test_a_base_models_creation_is_the_date_in_its_name(api: Api) -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("path", "missing"),
     [
         ("/v1/responses", "Responses API"),
@@ -109,7 +108,7 @@ async def test_a_missing_api_names_the_one_to_use(api: Api, path: str, missing: 
     )
 
 
-@pytest.mark.parametrize(
+@cases(
     ("path", "status", "meant"),
     [
         ("/v1/graders/run", 404, "/v1/fine_tuning/alpha/graders/run"),

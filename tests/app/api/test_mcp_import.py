@@ -9,6 +9,7 @@ import pytest
 
 from tests.support.api.application import ENDPOINT, Api, running
 from tests.support.api.job_calls import JOBS, changed
+from tests.support.cases import cases
 from tests.support.mcp.mcp_server import McpServerUnderTest, mcp_server
 from tests.support.stack import Database
 
@@ -183,7 +184,7 @@ async def test_faults_of_a_registered_tools_server_are_those_of_its_reference(
     assert not [fault for fault in report["errors"] if AT in fault["param"]]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("change", "part", "code", "words"),
     [
         ({"headers": {"Host": "a"}}, ".headers", "endpoint_not_allowed", "the header 'host' is"),

@@ -7,6 +7,7 @@ import pytest
 
 from tests.support.api.application import ENDPOINT, Api, running
 from tests.support.api.job_calls import JOBS, changed
+from tests.support.cases import cases
 from tests.support.mcp.mcp_server import McpServerUnderTest, mcp_server
 from tests.support.stack import Database
 
@@ -229,7 +230,7 @@ async def test_a_test_names_what_would_cost_rollouts(api: Api, server: McpServer
     assert unnamed["checks"][-1]["status"] == "skipped"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("sent", "param"),
     [
         ({"server": {"server_label": "a"}}, "server.server_url"),

@@ -2,9 +2,8 @@
 
 from typing import Any
 
-import pytest
-
 from tests.support.api.application import ENDPOINT, Api
+from tests.support.cases import cases
 from tests.support.registry.recipes import OWN
 
 JOBS = "/v1/fine_tuning/jobs"
@@ -45,7 +44,7 @@ async def creation(api: Api, noun: str, job: dict[str, Any]) -> Made:
     return PLAIN[noun]
 
 
-@pytest.mark.parametrize("noun", ["job", "run", *PLAIN])
+@cases("noun", ["job", "run", *PLAIN])
 async def test_null_in_a_create_is_no_metadata(api: Api, body: dict[str, Any], noun: str) -> None:
     path, created = await creation(api, noun, body)
     made = await api.call("POST", path, json={**created, "metadata": None})
@@ -57,7 +56,7 @@ async def test_null_in_a_create_is_no_metadata(api: Api, body: dict[str, Any], n
         assert [each["id"] for each in listed] == [made.json()["id"]]
 
 
-@pytest.mark.parametrize("noun", PLAIN)
+@cases("noun", PLAIN)
 async def test_null_in_an_update_clears_and_an_absent_key_keeps(api: Api, noun: str) -> None:
     path, created = PLAIN[noun]
     made = (await api.call("POST", path, json={**created, "metadata": {"a": "b"}})).json()

@@ -4,13 +4,12 @@ is missing because of it.
 
 from typing import Any
 
-import pytest
-
 from app.jobs.methods import CALL_PARAMETERS
 from app.jobs.schemas import CreateFineTuningJob
 from app.tools.environments import ENVIRONMENTS
 from tests.support.api.application import Api
 from tests.support.api.job_calls import JOBS
+from tests.support.cases import cases
 
 ROOT = "method.reinforcement"
 TASKS = {"type": "arithmetic", "training_tasks": 20, "validation_tasks": 10}
@@ -55,7 +54,7 @@ CASES: list[tuple[dict[str, Any], str, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("body", "param", "meant"), CASES)
+@cases(("body", "param", "meant"), CASES)
 async def test_a_key_is_named_before_what_is_missing_because_of_it(
     api: Api, body: dict[str, Any], *, param: str, meant: str
 ) -> None:
@@ -123,7 +122,7 @@ HINTS: list[tuple[dict[str, Any], str, str | None]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("body", "param", "hint"), HINTS)
+@cases(("body", "param", "hint"), HINTS)
 async def test_a_key_in_a_wrong_object_comes_with_its_path(
     api: Api, body: dict[str, Any], *, param: str, hint: str | None
 ) -> None:
@@ -179,7 +178,7 @@ UNUSED: list[tuple[dict[str, Any], list[str]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("environment", "unused"), UNUSED)
+@cases(("environment", "unused"), UNUSED)
 async def test_options_of_a_replaced_grader_are_named_and_its_judge_is_not_called(
     api: Api, *, environment: dict[str, Any], unused: list[str]
 ) -> None:
@@ -227,7 +226,7 @@ CHANGED: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("kind", list(ENVIRONMENTS))
+@cases("kind", list(ENVIRONMENTS))
 def test_options_of_the_grader_are_those_that_change_it_and_no_task(kind: str) -> None:
     model = ENVIRONMENTS[kind]
     sent = {"type": kind} | ({"model": "judge"} if "model" in model.model_fields else {})

@@ -11,6 +11,7 @@ import pytest
 
 from app.models.models import BaseModelSpec
 from tests.support.api.application import ENDPOINT, Api, running
+from tests.support.cases import cases
 from tests.support.rendering.family_templates import FAMILIES, NO_TOOLS, save_family
 from tests.support.stack import Database
 
@@ -48,10 +49,8 @@ async def create(api: Api, model: str, **options: Any) -> Any:
     return await api.call("POST", JOBS, json=body)
 
 
-@pytest.mark.parametrize(
-    "options", [{"tools": TOOLS}, {"environment": {"type": "http", "url": ENDPOINT}}]
-)
-@pytest.mark.parametrize(
+@cases("options", [{"tools": TOOLS}, {"environment": {"type": "http", "url": ENDPOINT}}])
+@cases(
     ("model", "reason"),
     [
         ("plain", "Model plain cannot be used with tools: its chat template writes no tool calls"),

@@ -3,9 +3,8 @@
 from copy import deepcopy
 from typing import Any
 
-import pytest
-
 from tests.support.api.application import Api
+from tests.support.cases import cases
 
 JOBS = "/v1/fine_tuning/jobs"
 
@@ -16,7 +15,7 @@ def _with(body: dict[str, Any], mode: Any) -> dict[str, Any]:
     return body
 
 
-@pytest.mark.parametrize(
+@cases(
     ("sent", "echoed"),
     [
         ({"type": "sync"}, {"type": "sync"}),
@@ -40,7 +39,7 @@ async def test_a_mode_is_echoed_with_its_defaults(
     assert (await api.call("GET", f"{JOBS}/{job['id']}")).json() == job
 
 
-@pytest.mark.parametrize(
+@cases(
     ("sent", "suffix", "code"),
     [
         ("async", "", "invalid_value"),

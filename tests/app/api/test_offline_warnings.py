@@ -2,10 +2,9 @@
 
 from typing import Any
 
-import pytest
-
 from tests.support.api.application import Api
 from tests.support.api.preflight import validate_call
+from tests.support.cases import cases
 
 JOBS = "/v1/fine_tuning/jobs"
 QUESTION, ANSWER = '{"role": "user", "content": "q%d"}', '{"role": "assistant", "content": "a"}'
@@ -32,7 +31,7 @@ async def warned(api: Api, sent: dict[str, Any]) -> tuple[set[tuple[str, str]], 
     return found, messages
 
 
-@pytest.mark.parametrize(("kind", "rows"), [("supervised", CHATS), ("dpo", PAIRS)])
+@cases(("kind", "rows"), [("supervised", CHATS), ("dpo", PAIRS)])
 async def test_a_job_without_held_out_rows_is_warned_of_its_missing_report(
     api: Api, kind: str, rows: bytes
 ) -> None:
@@ -58,7 +57,7 @@ async def test_rows_of_a_curriculum_are_held_out_too(api: Api) -> None:
     assert found == {NO_REPORT}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("changes", "options", "warning", "sentence"),
     [
         ({"suffix": "a/b c:d"}, {}, ("suffix_changed", "suffix"), "has 'a-b-c-d' instead of the"),

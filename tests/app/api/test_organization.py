@@ -2,10 +2,9 @@
 
 from typing import Any
 
-import pytest
-
 from tests.support.api.application import Api
 from tests.support.api.organization import ADMIN_KEYS, PROJECTS, ROOT, Admin, execute, status
+from tests.support.cases import cases
 from tests.support.stack import Database
 
 PATHS = [
@@ -55,7 +54,7 @@ async def test_what_is_not_offered_answers_the_404_envelope(admin: Admin) -> Non
         await admin.refused(404, "GET", path)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("path", "body", "param"),
     [
         (PROJECTS, {}, "name"),
@@ -103,7 +102,7 @@ async def test_a_bad_body_is_refused_with_its_parameter(
     assert (await admin.refused(400, "POST", path, json=body))["param"] == param
 
 
-@pytest.mark.parametrize(
+@cases(
     ("query", "param"),
     [
         ({"limit": 0}, "limit"),

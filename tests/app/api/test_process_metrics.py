@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -24,7 +25,7 @@ KEY = "prometheus-reads-with-this"
 @pytest.fixture
 async def measured(database: Database) -> AsyncIterator[Api]:
     settings = database.settings.model_copy(update={"monitoring_key": SecretStr(KEY)})
-    async with running(Database(database.name, settings, database.superuser_url)) as api:
+    async with running(replace(database, settings=settings)) as api:
         yield api
 
 
@@ -120,7 +121,7 @@ async def test_calls_to_customers_endpoints_are_counted_by_kind_and_outcome(
     replies = iter([Reply(json={"score": 1.0}), Reply(503), Reply(json={"score": 0.5})])
     async with endpoint(lambda _: next(replies)) as server:
         settings = database.settings.model_copy(update={"monitoring_key": SecretStr(KEY)})
-        measured = Database(database.name, settings, database.superuser_url)
+        measured = replace(database, settings=settings)
         grader = {"type": "endpoint", "name": "my-grader", "url": server.url("/grade")}
         body = {"grader": grader, "model_sample": "a", "item": {}}
         async with running(measured, server.host_port) as api:

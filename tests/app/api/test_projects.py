@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from dataclasses import replace
 from typing import Any
 
 from tests.support.api.application import Api, running
@@ -13,7 +14,7 @@ from tests.support.stack import Database
 async def test_an_organization_has_a_quota_of_projects(database: Database) -> None:
     quotas = database.settings.quotas.model_copy(update={"projects": 3})
     changed = database.settings.model_copy(update={"quotas": quotas})
-    async with running(Database(database.name, changed, database.superuser_url)) as api:
+    async with running(replace(database, settings=changed)) as api:
         admin = Admin(api, api.admin_key)
         replies = await asyncio.gather(
             *(api.call("POST", PROJECTS, key=admin.key, json={"name": name}) for name in "abcde")

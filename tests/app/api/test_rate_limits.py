@@ -1,13 +1,16 @@
 import asyncio
 import re
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 
-from app.kit.rate_limits import InMemoryRateLimits, RateLimits, RedisRateLimits
+from app.kit.rate_limits import RateLimits, RedisRateLimits
 from tests.support.api.application import Api, running
+from tests.support.cases import cases
 from tests.support.dashboard.visits import visiting
 from tests.support.stack import Database
+from tests.support.twins import InMemoryRateLimits
 from tests.support.web.one_window import hold_window
 
 LIMIT = 5
@@ -18,7 +21,7 @@ MODELS = "/v1/models"
 async def api(database: Database, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Api]:
     hold_window(monkeypatch)
     changed = database.settings.model_copy(update={"requests_per_minute": LIMIT})
-    async with running(Database(database.name, changed, database.superuser_url)) as api:
+    async with running(replace(database, settings=changed)) as api:
         yield api
 
 
@@ -83,7 +86,7 @@ async def test_errors_carry_the_headers_too(api: Api) -> None:
     assert reply.headers["openai-organization"] == "first"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("header", "code"),
     [
         ({"OpenAI-Organization": "second"}, "mismatched_organization"),
@@ -104,7 +107,7 @@ async def test_headers_that_name_the_keys_own_scope_pass(api: Api) -> None:
 async def test_without_redis_every_request_passes(database: Database) -> None:
     gone = {"redis_url": "redis://127.0.0.1:9/0", "requests_per_minute": 1}
     settings = database.settings.model_copy(update=gone)
-    async with running(Database(database.name, settings, database.superuser_url)) as api:
+    async with running(replace(database, settings=settings)) as api:
         replies = [await api.call("GET", MODELS) for _ in range(3)]
     assert [reply.status_code for reply in replies] == [200] * 3
     assert "x-ratelimit-limit-requests" not in replies[0].headers

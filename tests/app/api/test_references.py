@@ -8,6 +8,7 @@ import pytest
 from app.jobs.reproducibility import restored_method
 from app.kit.sealing import SecretBox
 from tests.support.api.application import ENDPOINT, Api
+from tests.support.cases import cases
 from tests.support.stack import Database
 
 JOBS = "/v1/fine_tuning/jobs"
@@ -116,7 +117,7 @@ async def test_later_versions_and_deletion_change_no_job(
     assert fresh["headers"] == {"X-Key": "another"}
 
 
-@pytest.mark.parametrize("gone", ["unknown", "deleted", "foreign", "of another noun"])
+@cases("gone", ["unknown", "deleted", "foreign", "of another noun"])
 async def test_what_cannot_be_found_names_its_parameter_and_makes_nothing(
     api: Api, body: dict[str, Any], gone: str
 ) -> None:
@@ -224,7 +225,7 @@ async def test_an_inline_curriculum_becomes_files(api: Api, body: dict[str, Any]
         assert [json.loads(line) for line in content.splitlines()] == inline[split]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("curriculum", "param"),
     [
         ({"training": []}, "curriculum.training"),

@@ -10,8 +10,7 @@ import pytest
 from typing_extensions import override
 
 from app.database import Database as Store
-from app.kit.job_queue import InMemoryJobQueue
-from app.kit.object_stores import LocalObjects
+from app.kit.local_objects import LocalObjects
 from app.maintenance import MaintenanceUnitOfWork, maintenance
 from app.settings import RetentionSettings
 from tests.support.api.application import ENDPOINT, Api
@@ -19,6 +18,7 @@ from tests.support.api.job_calls import JOBS
 from tests.support.api.organization import execute
 from tests.support.api.trained_jobs import ROLLOUTS, TrainedJob, TrainedJobs
 from tests.support.stack import Database
+from tests.support.twins import InMemoryJobQueue
 from workers.leased_kinds import JOBS as LEASED_JOBS
 from workers.maintenance import ended_job_cleanup
 from workers.processes.sweeper import sweep

@@ -12,6 +12,7 @@ from rapidfuzz import fuzz
 from app.files import rows as chat_rows
 from tests.support.api.application import Api, running
 from tests.support.api.job_calls import JOBS
+from tests.support.cases import cases
 from tests.support.endpoints import ReceivedRequest, Reply, endpoint
 from tests.support.stack import Database
 
@@ -237,7 +238,7 @@ async def test_an_unknown_model_is_refused_in_words_that_fit_its_caller(api: Api
     assert "grader" not in message
 
 
-@pytest.mark.parametrize(
+@cases(
     ("change", "param"),
     [
         ({"tools": []}, "tools"),

@@ -18,6 +18,7 @@ from tests.support.api.application import Api, running
 from tests.support.api.canary import CANARY, stored
 from tests.support.api.job_calls import JOBS, changed
 from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, endpoint
+from tests.support.grading.judges import judged_reply
 from tests.support.stack import Database
 
 ALPHA: Final = "/v1/fine_tuning/alpha"
@@ -59,9 +60,8 @@ class _Script:
     status = 200
 
     def __call__(self, request: ReceivedRequest) -> Reply:
-        judged = {"choices": [{"message": {"role": "assistant", "content": '{"result": 1}'}}]}
         if request.path.partition("?")[0].endswith("/chat/completions"):
-            return Reply(self.status, json=judged)
+            return judged_reply(request, '{"KEY": 1}', self.status)
         return Reply(self.status, json={"score": 1.0, "output": "fine"})
 
 

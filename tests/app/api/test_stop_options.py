@@ -3,11 +3,10 @@
 from copy import deepcopy
 from typing import Any
 
-import pytest
-
 from app.jobs.stop_options import ReinforcementStopOptions, shown_end
 from app.jobs.supervised import resolved_options
 from tests.support.api.application import Api
+from tests.support.cases import cases
 
 JOBS = "/v1/fine_tuning/jobs"
 DEFAULTS: dict[str, Any] = {
@@ -62,7 +61,7 @@ def test_a_job_without_stop_options_warns_and_retains_three_checkpoints_and_the_
     }
 
 
-@pytest.mark.parametrize(
+@cases(
     ("field", "sent", "suffix"),
     [
         ("stop", "never", ""),

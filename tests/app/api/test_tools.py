@@ -2,9 +2,9 @@ import asyncio
 from typing import Any
 
 import psycopg
-import pytest
 
 from tests.support.api.application import ENDPOINT, Api
+from tests.support.cases import cases
 from tests.support.stack import Database
 
 TOOLS = "/v1/tools"
@@ -191,7 +191,7 @@ async def test_keys_of_the_service_in_a_body_are_ignored(api: Api) -> None:
     assert (await api.call("GET", path)).json() == updated
 
 
-@pytest.mark.parametrize(
+@cases(
     ("change", "param", "code"),
     [
         ({"name": None}, "name", "invalid_value"),

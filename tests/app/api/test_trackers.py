@@ -11,6 +11,7 @@ from app.jobs.integrations import LIBRARIES, TrackerKind
 from app.jobs.reproducibility import restored_integrations
 from app.kit.sealing import build_secret_box
 from tests.support.api.application import ENDPOINT, Api
+from tests.support.cases import cases
 from tests.support.stack import Database
 
 JOBS = "/v1/fine_tuning/jobs"
@@ -67,7 +68,7 @@ async def test_options_out_of_range_and_a_second_one_are_refused(
     assert (param, "wandb, tensorboard" in message) == ("integrations[0].type", True)
 
 
-@pytest.mark.parametrize("project", ["a/b", "a\\b", "a#b", "a?b", "50%", "a:b", "a\nb", "p" * 129])
+@cases("project", ["a/b", "a\\b", "a#b", "a?b", "50%", "a:b", "a\nb", "p" * 129])
 async def test_a_project_that_weights_and_biases_refuses_is_refused_at_once(
     api: Api, body: dict[str, Any], project: str
 ) -> None:
@@ -77,7 +78,7 @@ async def test_a_project_that_weights_and_biases_refuses_is_refused_at_once(
     assert "as Weights & Biases wants it" in message
 
 
-@pytest.mark.parametrize("project", ["p", "p" * 128, "Ünser Projekt, v1.2 (b)"])
+@cases("project", ["p", "p" * 128, "Ünser Projekt, v1.2 (b)"])
 async def test_a_project_that_weights_and_biases_takes_is_kept(
     api: Api, body: dict[str, Any], project: str
 ) -> None:
@@ -91,7 +92,7 @@ async def test_a_project_that_weights_and_biases_takes_is_kept(
 async def test_a_missing_library_is_refused_with_the_command_that_installs_it(
     api: Api, body: dict[str, Any], monkeypatch: pytest.MonkeyPatch, kind: TrackerKind
 ) -> None:
-    monkeypatch.setitem(sys.modules, LIBRARIES[kind].module, None)
+    monkeypatch.setitem(sys.modules, kind, None)
     sent = {"type": kind, kind: {"project": "p"} if kind == "wandb" else {}}
     param, code, message = await refused(api, body, sent)
     assert (param, code) == ("integrations[0].type", "integration_not_installed")
@@ -148,7 +149,7 @@ async def test_credentials_are_sealed_and_shown_nowhere(
     assert whole[3]["mlflow"]["token"] == f"{CANARY}-3"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("options", "field", "code"),
     [
         ({"tracking_uri": "https://10.0.0.1/"}, ".tracking_uri", "endpoint_not_allowed"),

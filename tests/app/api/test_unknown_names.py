@@ -3,9 +3,8 @@
 import re
 from typing import Any
 
-import pytest
-
 from tests.support.api.application import Api
+from tests.support.cases import cases
 from tests.support.web.application import required_of, specification
 
 NO_JOB = "Could not find fine tune: x"
@@ -54,7 +53,7 @@ def test_the_table_has_every_filter() -> None:
     }
 
 
-@pytest.mark.parametrize(("path", "name"), named_parameters())
+@cases(("path", "name"), named_parameters())
 async def test_an_unknown_name_is_refused_with_the_known_ones(
     api: Api, path: str, name: str
 ) -> None:
@@ -67,7 +66,7 @@ async def test_an_unknown_name_is_refused_with_the_known_ones(
     assert reported.startswith(("it must be ", "no curve is called 'zzz'.")), reported
 
 
-@pytest.mark.parametrize(
+@cases(
     ("sent", "nearest"),
     [
         ("reward/maen", "reward/mean"),

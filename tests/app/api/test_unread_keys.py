@@ -3,10 +3,9 @@
 from copy import deepcopy
 from typing import Any
 
-import pytest
-
 from app.kit.schemas import ClosedBody
 from tests.support.api.application import Api
+from tests.support.cases import cases
 
 CHECK = {
     "type": "string_check",
@@ -45,7 +44,7 @@ def altered(value: Any, path: tuple[str | int, ...], new: Any) -> Any:
     return copied
 
 
-@pytest.mark.parametrize(
+@cases(
     ("body", "code", "param", "sentence"),
     [
         ({**EVAL, "foo": 1}, UNKNOWN, "foo", "Remove it."),
@@ -79,7 +78,7 @@ async def test_an_unknown_key_of_a_criterion_is_named_in_the_reply_to_the_create
         assert "warnings" not in reply.json()
 
 
-@pytest.mark.parametrize(
+@cases(
     ("path", "value", "code", "param", "sentence"),
     [
         (("sampling_params", "temprature"), 1, UNKNOWN, "data_source.sampling_params.temprature",

@@ -4,9 +4,8 @@ is refused, another value is named.
 
 from typing import Any
 
-import pytest
-
 from tests.support.api.application import ENDPOINT, Api
+from tests.support.cases import cases
 
 CHECK = {
     "type": "string_check", "name": "same", "input": "{{sample.output_text}}",
@@ -45,7 +44,7 @@ def filled(body: Any, value: Any) -> Any:
     return value if body == "?" else body
 
 
-@pytest.mark.parametrize(("noun", "body", "param", "wrong"), KEYS, ids=[key[2] for key in KEYS])
+@cases(("noun", "body", "param", "wrong"), KEYS, ids=[key[2] for key in KEYS])
 async def test_an_unknown_key_is_named_or_refused(
     api: Api, noun: str, body: dict[str, Any], param: str, wrong: dict[str, Any]
 ) -> None:

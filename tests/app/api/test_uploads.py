@@ -3,9 +3,9 @@ import hashlib
 from typing import Any
 
 import psycopg
-import pytest
 
 from tests.support.api.application import Api
+from tests.support.cases import cases
 from tests.support.objects.stored_objects import stored_files
 from tests.support.stack import Database
 
@@ -149,7 +149,7 @@ async def test_another_tenants_upload_is_as_one_that_never_was(api: Api) -> None
     assert (await complete(api, upload, [mine])).status_code == 200
 
 
-@pytest.mark.parametrize(
+@cases(
     "change",
     [
         {"bytes": 0},

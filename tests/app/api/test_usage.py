@@ -2,10 +2,9 @@
 
 from typing import Any
 
-import pytest
-
 from tests.support.api.application import Api
 from tests.support.api.organization import Admin, execute
+from tests.support.cases import cases
 from tests.support.stack import Database
 
 CHATS = "/v1/organization/usage/completions"
@@ -129,7 +128,7 @@ async def test_sums_have_no_largest_value(admin: Admin, database: Database) -> N
     assert {line["quantity"] for line in costs} == {0.0, 2.0**64}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("path", "params", "param"),
     [
         (CHATS, {"start_time": ""}, "start_time"),

@@ -8,6 +8,7 @@ from app.files.conversations import check_message
 from app.kit.errors import InvalidRequest
 from app.kit.strict_json import MAX_VALUES
 from tests.support.api.application import Api
+from tests.support.cases import cases
 
 RUN = "/v1/fine_tuning/alpha/graders/run"
 MANY = f"[{'[],' * (2 * MAX_VALUES + 1)}1]"
@@ -29,7 +30,7 @@ async def test_an_answer_with_too_many_values_is_unreadable(api: Api) -> None:
     assert f"more than {MAX_VALUES} values" in errors["details"]
 
 
-@pytest.mark.parametrize(("text", "read"), [(FEW, True), (MANY, False)])
+@cases(("text", "read"), [(FEW, True), (MANY, False)])
 async def test_output_json_of_too_many_values_is_none(api: Api, text: str, read: bool) -> None:
     grader = {"type": "exact_match", "input": "{{ sample.output_json[0] }}", "reference": "[]"}
     run = await _run(api, grader, text)

@@ -11,6 +11,7 @@ from openai import OpenAI
 from app.webhooks.events import MAX_ENDPOINTS
 from tests.support.api.application import ENDPOINT, Api, running
 from tests.support.api.webhook_endpoints import DONE, NEW, PATH, execute, made_endpoint
+from tests.support.cases import cases
 from tests.support.endpoints import Reply, endpoint
 from tests.support.stack import Database
 
@@ -51,7 +52,7 @@ async def test_the_event_types_are_those_that_are_sent(api: Api) -> None:
     assert (await api.http.get("/v1/webhook_event_types")).status_code == 401
 
 
-@pytest.mark.parametrize(
+@cases(
     ("changes", "param"),
     [
         ({"event_types": []}, "event_types"),

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from app.cli import files as uploading
-from app.cli.models import ChatOptions, chat
+from app.cli.models import chat
 from app.cli.output import Output
 from app.cli.profiles import AddressSources
 from app.cli.remote import Remote
@@ -73,9 +73,9 @@ def test_a_file_too_large_for_one_request_is_sent_in_parts(
     )
     with remote.service() as running:
         file = uploading.upload(running, local, purpose="fine-tune")
-        assert (file["filename"], file["bytes"]) == ("large.jsonl", len(ROW) * 12)
-        content = running.http.get(f"files/{file['id']}/content").content
-        assert content == ROW * 12
+        assert (file.data["filename"], file.data["bytes"]) == ("large.jsonl", len(ROW) * 12)
+        with running.stream("GET", f"files/{file.id()}/content") as content:
+            assert b"".join(content.chunks) == ROW * 12
         local.write_bytes(b"no rows\n" * 30)
         with pytest.raises(ServiceError, match="JSONL"):
             uploading.upload(running, local, purpose="fine-tune")
@@ -229,8 +229,8 @@ def test_a_conversation_keeps_its_messages_and_continues_after_a_failure(
     monkeypatch.setattr("builtins.input", typed)
     monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: True))
     named = AddressSources(service.api.base_url, service.api.key, None)
-    options = ChatOptions(BASE, "be kind", None, 8)
-    chat(Remote(named, Output("models chat", as_json=False)), options, None)
+    remote = Remote(named, Output("models chat", as_json=False))
+    chat(remote, name=BASE, system="be kind", max_tokens=8)
     printed = capsys.readouterr()
     assert printed.out == "hello\nhello\n\n"
     assert "too long" in printed.err

@@ -4,6 +4,7 @@ import pytest
 
 from app.rollouts.baselines import Baseline, BaselineRow
 from tests.support.api.application import Api
+from tests.support.cases import cases
 from tests.support.dashboard.scenes import create_job, put_baseline
 from tests.support.dashboard.visits import Visit, rows_of, texts_of
 from tests.support.stack import Database
@@ -54,7 +55,7 @@ def row(number: int, *rewards: float) -> BaselineRow:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@cases(
     ("rows", "verdict", "reason"),
     [
         ([], "unclear", "No rollout was graded."),

@@ -1,10 +1,10 @@
 """Errors outside of the API are pages with the headers of pages; those of the API are JSON."""
 
 import httpx
-import pytest
 
 from app.pages.rendering import HEADERS
 from tests.support.api.application import Api
+from tests.support.cases import cases
 from tests.support.dashboard.visits import ORIGIN, Visit
 
 BROWSER = {"accept": "text/html,application/xhtml+xml,application/json;q=0.9,*/*;q=0.8"}
@@ -26,7 +26,7 @@ def error_of(reply: httpx.Response) -> str:
     return str(reply.json()["error"]["message"])
 
 
-@pytest.mark.parametrize(
+@cases(
     ("method", "path", "status", "said"),
     [
         ("GET", "/nope", 404, "Invalid URL (GET /nope)"),
@@ -125,8 +125,8 @@ async def test_every_answer_outside_of_the_api_has_the_policy(guest: Visit, visi
                 assert reply.headers["x-content-type-options"] == "nosniff", path
 
 
-@pytest.mark.parametrize("path", ["/", "/nope", "/sign-in", "/jobs/a%00b"])
-@pytest.mark.parametrize("headers", [BROWSER, {"accept": "application/json"}])
+@cases("path", ["/", "/nope", "/sign-in", "/jobs/a%00b"])
+@cases("headers", [BROWSER, {"accept": "application/json"}])
 async def test_no_cache_gives_a_reply_to_another_client(
     guest: Visit, path: str, headers: dict[str, str]
 ) -> None:
@@ -135,7 +135,7 @@ async def test_no_cache_gives_a_reply_to_another_client(
     assert reply.headers.get_list("vary") == ["Accept, Authorization, HX-Request, Cookie"]
 
 
-@pytest.mark.parametrize("scheme", ["Basic YTpi", "basic", "Negotiate abc", "Digest x"])
+@cases("scheme", ["Basic YTpi", "basic", "Negotiate abc", "Digest x"])
 async def test_credentials_of_a_proxy_in_front_do_not_make_a_browser_a_program(
     guest: Visit, scheme: str
 ) -> None:

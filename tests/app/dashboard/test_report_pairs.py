@@ -1,9 +1,8 @@
 """The rows of the report's page that became better, stayed or became worse."""
 
-import pytest
-
 from app.pages.changes import Pair
 from app.rollouts.rollouts import RowMean
+from tests.support.cases import cases
 
 
 def _mean(step: int, reward: float) -> RowMean:
@@ -13,7 +12,7 @@ def _mean(step: int, reward: float) -> RowMean:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@cases(
     ("after", "outcome"),
     [
         # The database's mean of 0.3, 0.2 and 0.1, and of the same in another order.

@@ -16,6 +16,7 @@ from tests.support.api.application import Api
 from tests.support.api.canary import stored
 from tests.support.api.organization import PROJECTS, Admin
 from tests.support.api.organization import execute as query
+from tests.support.cases import cases
 from tests.support.dashboard.scenes import create_job, execute
 from tests.support.dashboard.visits import Visit, token_of, visiting
 from tests.support.stack import Database
@@ -254,7 +255,7 @@ def _own_json() -> dict[str, str]:
     return {"origin": "http://test"}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("kind", "status"),
     [
         ("multipart/form-data; boundary=b; charset=punycode", 400),

@@ -18,17 +18,18 @@ def backup(tmp_path: Path) -> Path:
     """A signed backup whose dump is none: a restore that gets as far as Postgres fails there."""
     directory = tmp_path / "backup"
     for name, content in CONTENT.items():
-        path = directory / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+        directory.mkdir(exist_ok=True)
+        (directory / name).write_bytes(content)
     made = Manifest(
-        format=2,
+        format=3,
         taken_at="2026-01-01T00:00:00+00:00",
         version="0",
         schema=max(revisions()),
         postgres=1,
         secret_key=fingerprint(KEY),
         bucket=None,
+        objects=1,
+        base_model=None,
         missing=[],
         files={name: sha256(content).hexdigest() for name, content in CONTENT.items()},
     )

@@ -4,6 +4,7 @@ every reason to refuse a restore.
 
 import json
 import shutil
+import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 
 from app.local import backup as backup_module
 from app.local import backup_files as manifest_module
-from app.local.backup import NamedObjects, running_server, stage
+from app.local.backup import running_server, stage
 from app.local.backup_files import BackupUnusable, Manifest, signature
 from app.local.base_model import (
     ChosenModel,
@@ -75,19 +76,19 @@ def test_rows_and_objects_are_of_one_moment(
     installed.add_file("file-gone")
     moments: list[frozenset[str]] = []
 
-    def late(objects: Path, named: NamedObjects, target: Path) -> frozenset[str]:
+    def late(objects: Path, needed: frozenset[str], target: Path) -> frozenset[str]:
         if not moments:
             installed.remove_file("file-gone")
             installed.add_file("file-2")
-        missing = stage(objects, named, target)
+        missing = stage(objects, needed, target)
         moments.append(missing)
         return missing
 
     monkeypatch.setattr(backup_module, "stage", late)
     backup = installed.back_up(tmp_path / "backup")
     assert moments == [frozenset({"projects/p/files/file-gone"}), frozenset()]
-    names = {path.name for path in (backup / "objects").rglob("file-*")}
-    assert names == {"file-1", "file-2"}
+    with tarfile.open(backup / "objects.tar") as archive:
+        assert {Path(name).name for name in archive.getnames()} == {"file-1", "file-2"}
     assert _restored(backup, tmp_path / "new")[0][1] == "file-1 file-2"
     installed.remove_file("file-2")
 
@@ -104,7 +105,7 @@ def test_lost_objects_are_named_and_a_bucket_is_left_alone(
     whole = installed.back_up(tmp_path / "b", bucket=bucket)
     manifest = json.loads((whole / "manifest.json").read_text())
     assert (manifest["bucket"], manifest["missing"]) == ("models", [])
-    assert not (whole / "objects").exists()
+    assert not (whole / "objects.tar").exists()
 
 
 def test_the_secret_key_is_a_choice_and_must_be_the_same(
@@ -130,9 +131,9 @@ def test_the_secret_key_is_a_choice_and_must_be_the_same(
 @pytest.mark.parametrize(
     ("damage", "reason"),
     [
-        ("object", "objects/projects/p/files/file-1 differs from its checksum"),
+        ("object", "objects.tar differs from its checksum"),
         ("dump", "database.dump differs from its checksum"),
-        ("fewer", "objects/projects/p/files/file-1 is missing"),
+        ("fewer", "objects.tar is missing"),
         ("more", "odd is not in its manifest"),
         ("unfinished", "it is not a backup, or one that was interrupted"),
         ("schema", "of another version"),
@@ -144,12 +145,11 @@ def test_a_damaged_or_newer_backup_is_refused(
 ) -> None:
     backup, target = tmp_path / "backup", tmp_path / "new"
     shutil.copytree(taken, backup)
-    stored = backup / "objects/projects/p/files/file-1"
+    stored = backup / "objects.tar"
     manifest = json.loads((backup / "manifest.json").read_text())
     match damage:
         case "object":
-            stored.chmod(0o600)
-            stored.write_text("other")
+            stored.write_bytes(stored.read_bytes().replace(b"content", b"CONTENT"))
         case "dump":
             with (backup / "database.dump").open("ab") as dump:
                 dump.write(b"x")
@@ -177,13 +177,9 @@ def _signed(backup: Path, manifest: dict[str, object]) -> None:
     (backup / "manifest.hmac").write_bytes(signature(content, key))
 
 
-def test_an_unsigned_backup_of_an_older_version_is_restored_when_requested(
-    taken: Path, tmp_path: Path
-) -> None:
+def test_an_unsigned_backup_is_restored_when_requested(taken: Path, tmp_path: Path) -> None:
     backup = tmp_path / "backup"
     shutil.copytree(taken, backup)
-    manifest = json.loads((backup / "manifest.json").read_text())
-    (backup / "manifest.json").write_text(json.dumps({**manifest, "format": 1}))
     (backup / "manifest.hmac").unlink()
     with pytest.raises(BackupUnusable, match="is not signed"):
         restore(backup, tmp_path / "new", HOST)
@@ -197,13 +193,12 @@ def test_what_changes_after_it_was_verified_is_not_used(
     backup = tmp_path / "backup"
     shutil.copytree(taken, backup)
     verify = manifest_module.verify
-    for name in ("database.dump", "objects/projects/p/files/file-1"):
+    for name in ("database.dump", "objects.tar"):
         path, content = backup / name, (backup / name).read_bytes()
 
         def and_then_changed(directory: Path, manifest: Manifest, path: Path = path) -> None:
             verify(directory, manifest)
-            path.chmod(0o600)
-            path.write_bytes(b"changed")
+            path.write_bytes(path.read_bytes() + b"changed")
 
         monkeypatch.setattr(manifest_module, "verify", and_then_changed)
         with pytest.raises(BackupUnusable, match=f"{name} differs from its checksum"):
@@ -251,7 +246,8 @@ def test_the_base_model_of_the_last_start_is_restored(
     assert read_chosen(restored) == chosen
     assert restored.base_model_file.stat().st_mode & 0o777 == 0o600
     again = BackupInstallation(restored).back_up(tmp_path / "again")
-    assert (again / "base_model.json").read_bytes() == (backup / "base_model.json").read_bytes()
+    first, second = (json.loads((at / "manifest.json").read_text()) for at in (backup, again))
+    assert first["base_model"] == second["base_model"]
 
 
 def test_a_backup_is_taken_of_a_stopped_installation(taken: Path, tmp_path: Path) -> None:
@@ -270,8 +266,7 @@ def test_a_directory_that_loses_files_while_it_is_linked_is_missing(tmp_path: Pa
     directory.mkdir(parents=True)
     (directory / "manifest.json").write_text('{"sha256": {"a": "1", "b": "2"}}')
     (directory / "a").touch()
-    named = NamedObjects(frozenset({"job/step-1/adapter"}), frozenset())
-    assert stage(tmp_path / "objects", named, tmp_path / "stage") == named.needed
-    assert not list(tmp_path.glob("stage/**/a"))
+    needed = frozenset({"job/step-1/adapter"})
+    assert stage(tmp_path / "objects", needed, tmp_path / "stage") == needed
     (directory / "b").touch()
-    assert stage(tmp_path / "objects", named, tmp_path / "stage") == frozenset()
+    assert stage(tmp_path / "objects", needed, tmp_path / "again") == frozenset()

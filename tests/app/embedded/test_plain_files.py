@@ -2,12 +2,13 @@
 
 import os
 import socket
+import tarfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.support.embedded.backups import OBJECT
+from tests.support.embedded.backups import OBJECT, packed, with_objects
 
 Change = Callable[[Path], None]
 
@@ -45,7 +46,7 @@ def _link_to_the_same(path: Path) -> None:
     path.symlink_to(kept / "kept")
 
 
-@pytest.mark.parametrize("name", ["manifest.json", "manifest.hmac", "database.dump", OBJECT])
+@pytest.mark.parametrize("name", ["manifest.json", "manifest.hmac", "database.dump", "objects.tar"])
 @pytest.mark.parametrize(
     ("make", "reason"),
     [
@@ -71,18 +72,44 @@ def test_anything_but_a_plain_file_is_refused(
     assert Path(name).name in said
 
 
-@pytest.mark.parametrize("name", ["objects/extra", "extra", "objects/projects/p/extra"])
 def test_a_pipe_or_a_link_beside_the_files_is_refused(
+    backup: Path, refused: Callable[..., str]
+) -> None:
+    os.mkfifo(backup / "extra")
+    assert "extra is a pipe" in refused()
+    (backup / "extra").unlink()
+    (backup / "extra").symlink_to("/dev")
+    assert "extra is a link" in refused()
+    (backup / "extra").unlink()
+    (backup / "extra").mkdir()
+    assert "extra is a directory" in refused()
+
+
+@pytest.mark.parametrize(
+    "kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE, tarfile.DIRTYPE]
+)
+def test_anything_but_a_file_in_the_archive_is_refused(
+    backup: Path, refused: Callable[..., str], kind: bytes
+) -> None:
+    with_objects(backup, packed((OBJECT, b""), kind=kind))
+    assert f"'{OBJECT}', which is not a file of a backup" in refused()
+
+
+@pytest.mark.parametrize(
+    "name", ["../outside", "a/../../outside", "/etc/passwd", "objects/a/..", "..", "/"]
+)
+def test_a_name_in_the_archive_that_leaves_the_directory_is_refused(
     backup: Path, refused: Callable[..., str], name: str
 ) -> None:
-    os.mkfifo(backup / name)
-    assert "extra is a pipe" in refused()
-    (backup / name).unlink()
-    (backup / name).symlink_to("/dev")
-    assert "extra is a link" in refused()
+    with_objects(backup, packed((OBJECT, b"content"), (name, b"x")))
+    assert "which is not a file of a backup" in refused()
+    assert not (backup.parent / "outside").exists()
 
 
-def test_a_directory_that_is_a_link_is_refused(backup: Path, refused: Callable[..., str]) -> None:
-    (backup / "objects").rename(backup.parent / "elsewhere")
-    (backup / "objects").symlink_to(backup.parent / "elsewhere")
-    assert "objects is a link" in refused()
+def test_an_archive_with_one_name_twice_or_without_archive_is_refused(
+    backup: Path, refused: Callable[..., str]
+) -> None:
+    with_objects(backup, packed((OBJECT, b"1"), (OBJECT, b"2")))
+    assert "File exists" in refused()
+    with_objects(backup, b"no archive")
+    assert "objects.tar cannot be read" in refused()

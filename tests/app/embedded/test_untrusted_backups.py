@@ -26,9 +26,9 @@ def with_values(backup: Path, **values: Any) -> None:
 @pytest.mark.parametrize(
     ("values", "reason"),
     [
-        ({"format": 3}, "has another format than 2"),
-        ({"format": "2"}, "has another format than 2"),
-        ({"format": None}, "has another format than 2"),
+        ({"format": 4}, "has another format than 3"),
+        ({"format": "3"}, "has another format than 3"),
+        ({"format": None}, "has another format than 3"),
         ({"taken_at": 7}, "taken_at: Input should be a valid string"),
         ({"version": None}, "version: Input should be a valid string"),
         ({"schema": ["0001"]}, "schema: Input should be a valid string"),
@@ -48,17 +48,12 @@ def with_values(backup: Path, **values: Any) -> None:
         ({"files": {"database.dump": 7}}, "files.database.dump: Input should be a valid string"),
         ({"files": {"database.dump": "0"}}, "files.database.dump: String should match pattern"),
         ({"files": {"database.dump": "0" * 63 + "G"}}, "String should match pattern"),
-        ({"files": {"database.dump": "0" * 64}}, "objects/projects/p/files/file-1 is not in its"),
+        ({"files": {"database.dump": "0" * 64}}, "objects.tar is not in its manifest"),
         *(
-            (
-                {"files": {"database.dump": "0" * 64, name: "0" * 64}},
-                "which is not a path of a backup",
-            )
-            for name in (
-                *("../outside", "objects/../../outside", "/etc/passwd", "objects//a", "objects/"),
-                *("objects", "objects/./a", "", ".", "state.json", "objects/a\0b", "objects/a/.."),
-            )
+            ({"files": {"database.dump": "0" * 64, name: "0" * 64}}, "is damaged: files")
+            for name in ("../outside", "/etc/passwd", "objects", "", ".", "state.json", "a\0b")
         ),
+        ({"base_model": {"spec": 1}}, "is damaged: base_model"),
         ({"files": {"objects/\ud800": "0" * 64}}, "Invalid JSON"),
     ],
 )
@@ -161,8 +156,6 @@ def test_an_unsigned_backup_is_used_only_when_requested(
     backup: Path, refused: Callable[..., str]
 ) -> None:
     (backup / "manifest.hmac").unlink()
-    manifest = json.loads((backup / "manifest.json").read_text())
-    changed(backup, json.dumps({**manifest, "format": 1}).encode(), signed=False)
     assert "the backup is not signed" in refused()
     (backup / "database.dump").write_bytes(b"other")
     assert "database.dump differs from its checksum" in refused("--unsigned")
@@ -185,7 +178,7 @@ def test_a_second_restore_leaves_the_work_of_the_first(
 def test_a_target_within_the_backup_or_in_use_is_refused(
     backup: Path, tmp_path: Path, refused: Callable[..., str]
 ) -> None:
-    for target in (backup / "new", backup, backup / "objects", backup / "database.dump"):
+    for target in (backup / "new", backup, backup / "database.dump"):
         assert refused("--data-dir", str(target), status=7)
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
     assert "is not empty" in refused("--data-dir", str(tmp_path / "link"), status=7)

@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from app.kit.object_stores import InMemoryObjects, LocalObjects, Objects
+from app.kit.local_objects import LocalObjects
+from app.kit.objects import Objects
+from tests.support.objects.in_memory import in_memory_objects
 from tests.support.objects.s3_server import S3Server
 
 
@@ -14,12 +16,12 @@ def objects(request: pytest.FixtureRequest, tmp_path: Path) -> Objects:
         case "local":
             return LocalObjects(tmp_path / "objects")
         case "in memory":
-            return InMemoryObjects()
+            return in_memory_objects()
         case _:
             return _s3(request.getfixturevalue("s3"))
 
 
 def _s3(server: S3Server) -> Objects:
-    from app.kit.s3_objects import S3Objects  # noqa: PLC0415 - after the check of the extra
+    from app.kit.s3_objects import open_bucket  # noqa: PLC0415 - after the check of the extra
 
-    return S3Objects(server.settings())
+    return open_bucket(server.settings())

@@ -8,8 +8,8 @@ import pytest
 
 from app.graders.choice import choose_by_item
 from app.graders.definitions import AUTO, GRADER_MODELS, AutoGrader
-from app.graders.judge_calls import InMemoryJudges, JudgeReply
 from tests.support.grading.in_memory_embeddings import InMemoryEmbeddings
+from tests.support.grading.judges import CODED, judge_that_says
 from tests.support.grading.scores import scored
 from tests.support.sandbox.running import RunningSandbox
 
@@ -33,7 +33,7 @@ def examples() -> list[dict[str, Any]]:
 async def test_an_example_gives_its_reward(
     example: dict[str, Any], sandbox: RunningSandbox
 ) -> None:
-    judges = InMemoryJudges(lambda _: JudgeReply(json.dumps(example.get("judge"))))
+    judges = judge_that_says(json.dumps({CODED: example.get("judge")}))
     result = await scored(
         _chosen(example),
         example["model_sample"],

@@ -12,7 +12,7 @@ from rapidfuzz.fuzz_py import ratio
 from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu.metrics.bleu import BLEU
 
-from app.graders.group_judge import answer_format, canonical, group_messages, read_scores
+from app.graders.group_judge import canonical, group_messages
 from app.graders.kinds.text_similarity import similarity
 from tests.support.grading.scores import scored
 
@@ -190,23 +190,3 @@ def test_the_prompt_of_a_group_keeps_the_contract_of_ruler() -> None:
         assert [(name, json.loads(part)) for name, part in shown] == [
             (str(number), one[count:]) for number, one in enumerate(group, start=1)
         ]
-
-
-def test_the_answer_about_a_group_keeps_the_contract_of_ruler() -> None:
-    """Scores stand in a list `scores`, each with the rollout's id, an explanation before the score,
-    and a score of 0 to 1; they count by their ids, in whatever order they come.
-    """
-    form = answer_format(2).response_format["json_schema"]["schema"]["properties"]["scores"][
-        "items"
-    ]
-    assert list(form["properties"]) == ["id", "explanation", "score"]
-    for seed in range(50):
-        random = Random(seed)
-        scores = [random.random() for _ in range(random.randint(1, 8))]
-        listed = [
-            {"id": str(number), "explanation": "…", "score": score}
-            for number, score in enumerate(scores, start=1)
-        ]
-        random.shuffle(listed)
-        read = read_scores(json.dumps({"scores": listed}), len(scores))
-        assert [score for score, _ in read] == scores

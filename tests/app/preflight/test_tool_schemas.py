@@ -2,12 +2,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from app.jobs.row_checks import example_of, tool_problems
 from app.rollouts.renderer import Renderer
 from app.settings import shipped_models
 from examples.records_agent.tools import SCHEMAS
+from tests.support.cases import cases
 from tests.support.models.tiny_model import KEEPS_THINKING
 from tests.support.rendering.renderers import renderer_of
 
@@ -19,7 +18,7 @@ def tool(parameters: Any) -> dict[str, Any]:
     return {"type": "function", "function": function}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("schema", "example"),
     [
         ({"type": "object", "properties": {"n": {"type": "integer"}}}, {"n": 7}),

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.kit.errors import InvalidRequest
@@ -124,7 +124,6 @@ FORGED = [
 ]
 
 
-@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_no_reply_and_no_call_changes_the_structure(
     renderer: Renderer, data: st.DataObject
@@ -152,7 +151,6 @@ def test_no_reply_and_no_call_changes_the_structure(
     assert structure(content, name, argument) == structure("a", "b", "c")
 
 
-@settings(max_examples=30, deadline=None)
 @given(data=st.data())
 def test_no_tool_changes_the_structure(renderer: Renderer, data: st.DataObject) -> None:
     marks = st.sampled_from([*FORGED, *(t.content for t in renderer._tokens.added.values())])

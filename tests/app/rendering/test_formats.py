@@ -4,18 +4,18 @@ import json
 import re
 from typing import Any, get_args
 
-import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.models.models import ToolParser
 from app.rollouts.reasoning import Reasoning
 from app.rollouts.turns import build_tool_format
+from tests.support.cases import cases
 from tests.support.costs.growth import growth
 from tests.support.rendering.format_cases import ANSWERS, BROKEN, MARKED, READ, THOUGHTS, TOOLS
 
 
-@pytest.mark.parametrize(("name", "text", "content", "arguments"), READ)
+@cases(("name", "text", "content", "arguments"), READ)
 def test_calls_are_read(
     name: ToolParser, text: str, content: str, arguments: list[dict[str, Any]]
 ) -> None:
@@ -25,7 +25,7 @@ def test_calls_are_read(
     assert [json.loads(call.arguments_json) for call in parsed.tool_calls] == arguments
 
 
-@pytest.mark.parametrize(("name", "text", "fault"), BROKEN)
+@cases(("name", "text", "fault"), BROKEN)
 def test_a_broken_call_is_content_with_a_sentence(name: ToolParser, text: str, fault: str) -> None:
     parsed = build_tool_format(name).parse(text, TOOLS)
     assert (parsed.content, parsed.tool_calls) == (text.strip(), [])
@@ -34,7 +34,7 @@ def test_a_broken_call_is_content_with_a_sentence(name: ToolParser, text: str, f
     assert fault in parsed.parse_error
 
 
-@pytest.mark.parametrize(("name", "text"), ANSWERS)
+@cases(("name", "text"), ANSWERS)
 def test_an_answer_that_looks_like_a_call_is_content(name: ToolParser, text: str) -> None:
     parsed = build_tool_format(name).parse(text, TOOLS)
     assert (parsed.content, parsed.tool_calls, parsed.parse_error) == (text, [], None)
@@ -51,7 +51,7 @@ def test_every_name_has_its_format_and_its_table() -> None:
     assert {row[0] for row in READ} == names
 
 
-@pytest.mark.parametrize(("name", "text"), [row[:2] for row in (*READ, *MARKED, *BROKEN, *ANSWERS)])
+@cases(("name", "text"), [row[:2] for row in (*READ, *MARKED, *BROKEN, *ANSWERS)])
 def test_streamed_content_is_a_prefix_of_the_whole_content(name: ToolParser, text: str) -> None:
     tool_format = build_tool_format(name)
     content = tool_format.parse(text, TOOLS).content
@@ -75,7 +75,7 @@ def _repeated(name: ToolParser) -> set[str]:
     return {*cuts, *marks, '{"name": "f", "parameters": {}};'}
 
 
-@pytest.mark.parametrize("name", get_args(ToolParser))
+@cases("name", get_args(ToolParser))
 def test_time_grows_with_the_text_of_a_turn(name: ToolParser) -> None:
     """Eight times as long is 64 times the work where each call that does not end is read anew."""
     tool_format = build_tool_format(name)
@@ -88,7 +88,7 @@ def test_time_grows_with_the_text_of_a_turn(name: ToolParser) -> None:
         assert growth(parse, small=turns[1], large=turns[8]) < 30, unit
 
 
-@pytest.mark.parametrize(("name", "text", "arguments"), MARKED)
+@cases(("name", "text", "arguments"), MARKED)
 def test_values_may_hold_marks(
     name: ToolParser, text: str, arguments: list[dict[str, Any]]
 ) -> None:
@@ -97,7 +97,6 @@ def test_values_may_hold_marks(
     assert [json.loads(call.arguments_json) for call in parsed.tool_calls] == arguments
 
 
-@settings(max_examples=300, deadline=None)
 @given(data=st.data())
 def test_no_text_raises(data: st.DataObject) -> None:
     name = data.draw(st.sampled_from(get_args(ToolParser)))
@@ -111,7 +110,7 @@ def test_no_text_raises(data: st.DataObject) -> None:
     assert 0 <= build_tool_format(name).final_length(cut) <= len(cut)
 
 
-@pytest.mark.parametrize(("reasoning", "text", "opened", "thought", "answer"), THOUGHTS)
+@cases(("reasoning", "text", "opened", "thought", "answer"), THOUGHTS)
 def test_reasoning_is_split_from_the_answer(
     reasoning: Reasoning, text: str, opened: bool, thought: str, answer: str
 ) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from transformers import AutoTokenizer
 
@@ -117,7 +117,6 @@ def test_a_turn_cut_by_length_is_ended_by_the_bridge(renderer: Renderer) -> None
     assert cut[0] in renderer.stop_token_ids
 
 
-@settings(max_examples=40, deadline=None)
 @given(
     content=st.text(max_size=20),
     reply=st.text(max_size=20) | st.sampled_from(["Qx7sentinelZ", "Qx7sentinelZQx7sentinelZ1"]),
@@ -208,7 +207,6 @@ def test_without_tools_everything_is_content(chatml: Renderer) -> None:
         assert turn.reasoning == "hm"
 
 
-@settings(max_examples=200, deadline=None)
 @given(ids=st.lists(st.integers(0, 500), max_size=40))
 def test_parse_never_raises(chatml: Renderer, ids: list[int]) -> None:
     marks = [_id(chatml, mark) for mark in ("<tool_call>", "</tool_call>")]

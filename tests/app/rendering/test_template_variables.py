@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-import pytest
-
 from app.jobs.response_formats import template_variables
 from app.rollouts.chat_template import ChatTemplate
+from tests.support.cases import cases
 from tests.support.models.tiny_model import KEEPS_THINKING
 from tests.support.rendering.renderers import renderer_of
 
@@ -16,7 +15,7 @@ _EFFORT = "{% if reasoning_effort is defined %}Reasoning: {{ reasoning_effort }}
 _SWITCH = "{% if enable_thinking is defined %}{{ 'on' if enable_thinking else 'off' }}.{% endif %}"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("source", "opened"),
     [
         (_EFFORT, ["", "Reasoning: low.", "Reasoning: medium.", "Reasoning: high."]),

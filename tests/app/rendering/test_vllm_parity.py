@@ -7,8 +7,7 @@ so that this runs without it. Where the two differ, `DIFFERENT` has the reason.
 
 from typing import Final
 
-import pytest
-
+from tests.support.cases import cases
 from tests.support.rendering.vllm_parsers import TURNS, WrittenTurn, read_by_us, recorded
 
 NULL: Final = "vLLM reads `null` only; ours also the `None` that the family's template writes"
@@ -88,7 +87,7 @@ def test_the_recording_has_every_turn() -> None:
     assert set(recorded()) == set(TURNS)
 
 
-@pytest.mark.parametrize("turn", TURNS, ids=lambda turn: f"{turn.parser}: {turn.text[:30]}")
+@cases("turn", TURNS, ids=lambda turn: f"{turn.parser}: {turn.text[:30]}")
 def test_both_read_a_turn_alike_unless_a_reason_is_given(turn: WrittenTurn) -> None:
     found, ours = recorded()[turn], read_by_us(turn)
     alike = found.whole == ours and found.streamed == ours

@@ -237,7 +237,7 @@ async def test_a_run_cannot_write_for_a_job_of_another_project(rows: Rows) -> No
     claimed = await claimed_rows(rows, mine)
     with pytest.raises(IntegrityError, match="fk_job_events_project_id_job_id"):
         async with run_unit(rows, claimed) as run:
-            await run.events.append(theirs.id, level="info", type="message", message="m")
+            await run.events.append(theirs.id, message="m")
     with pytest.raises(LeaseLost):
         async with rows.worker.run(rows.second.project_id, mine.id, claimed.fence):
             pass
@@ -260,7 +260,7 @@ async def test_a_cancelled_request_gives_its_connection_back(rows: Rows) -> None
 
         async def stay(entered: asyncio.Event = entered) -> None:
             async with rows.app.tenant(rows.first) as unit:
-                await unit.events.append(job.id, level="info", type="message", message="lost")
+                await unit.events.append(job.id, message="lost")
                 entered.set()
                 await asyncio.sleep(60)
 

@@ -1,9 +1,8 @@
-import pytest
-
 from app.kit.sql import MAX_PAGE_BYTES, fitting
+from tests.support.cases import cases
 
 
-@pytest.mark.parametrize(
+@cases(
     ("sizes", "limit", "expected"),
     [
         ([], 3, 0),

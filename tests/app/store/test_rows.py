@@ -57,9 +57,7 @@ async def test_text_that_postgres_cannot_hold_is_replaced(rows: Rows) -> None:
     job = await rows.job()
     async with run_unit(rows, await claimed_rows(rows, job)) as run:
         await run.rollouts.insert_many(job.id, [a_rollout(job.id, 0, "a\x00b\ud800c")])
-        await run.events.append(
-            job.id, level="info", type="message", message="\x00", data={"r": math.inf}
-        )
+        await run.events.append(job.id, message="\x00", data={"r": math.inf})
         await run.reports.upsert(job.id, {"\x00": [math.nan, 0.5]})
     async with rows.app.tenant(rows.first) as unit:
         (row,), _ = await unit.rollouts.page(job.id, ALL, after=None, limit=1)
@@ -155,9 +153,9 @@ async def test_events_page_newest_first_while_more_arrive(rows: Rows) -> None:
     job = await rows.job()
     async with rows.app.tenant(rows.first) as unit:
         for number in range(4):
-            await unit.events.append(job.id, level="info", type="message", message=str(number))
+            await unit.events.append(job.id, message=str(number))
         first, more = await unit.events.page(job.id, after=None, limit=2)
-        await unit.events.append(job.id, level="info", type="message", message="late")
+        await unit.events.append(job.id, message="late")
         rest, end = await unit.events.page(job.id, after=first[-1].id, limit=3)
         with pytest.raises(InvalidRequest):
             await unit.events.page(job.id, after="ftevent-none", limit=2)

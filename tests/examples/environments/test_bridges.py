@@ -18,6 +18,7 @@ from typing_extensions import override
 from examples.environments.bridges import gymnasium_bridge, openenv_bridge
 from examples.environments.bridges.bridge import OVER
 from examples.environments.http.server import World, serve
+from tests.support.cases import cases
 from tests.support.patience import PATIENCE_S
 
 Json = dict[str, Any]
@@ -125,7 +126,7 @@ def test_a_gymnasium_environment_is_played_by_a_tool() -> None:
         assert last["results"][2]["content"] == OVER
 
 
-@pytest.mark.parametrize("action", [{"action": 8}, {"action": True}, {"action": [1]}, {}, [1]])
+@cases("action", [{"action": 8}, {"action": True}, {"action": [1]}, {}, [1]])
 def test_a_wrong_action_is_the_models_mistake(action: Any) -> None:
     with served(gymnasium_bridge.bridge(Guessing)) as calls:
         episode, _ = calls.begin("a")

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from examples.records_agent.grading import RecordedCall, grade
+from tests.support.cases import cases
 
 ITEM = {"reference_answer": "62", "reference_tools": ["lookup"]}
 PRICE = RecordedCall("lookup", '{"record": "P1", "field": "price"}', "62")
@@ -12,7 +13,7 @@ WRONG_TOOL = RecordedCall("calculator", '{"expression": "31 + 31"}', "62")
 FAILED = RecordedCall("lookup", '{"record": "P9", "field": "price"}', "Error: no record P9")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "calls", "score", "wasted"),
     [
         ("62", [], 1.0, 0),

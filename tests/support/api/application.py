@@ -9,11 +9,11 @@ from typing import Any
 import httpx
 
 from app.settings import EgressSettings, HubSettings, SandboxSettings
-from app.wiring import provisioning_service
-from tests.support.api.agreement import check_agreement, copied_headers, is_refused_creation
+from tests.support.api.agreement import check_agreement, copied_headers, is_compared
 from tests.support.api.job_calls import JOBS
 from tests.support.processes.shared_inspections import shared_inspections
 from tests.support.stack import Database
+from tests.support.store.provisioned import provisioned
 from tests.support.web.application import application
 
 ENDPOINT = "http://127.0.0.1:9"
@@ -27,11 +27,13 @@ class Api:
     key: str
     other_key: str
     admin_key: str
+    project_id: str = ""
+    """The project of `key`."""
 
     async def call(self, method: str, path: str, *, key: str | None = None, **kwargs: Any) -> Any:
         headers = {"Authorization": f"Bearer {key or self.key}", **kwargs.pop("headers", {})}
         reply = await self.http.request(method, path, headers=headers, **kwargs)
-        if is_refused_creation(reply):
+        if is_compared(reply):
             request = reply.request
             report = await self.http.post(
                 f"{JOBS}/validate", content=request.content, headers=copied_headers(request)
@@ -73,7 +75,6 @@ async def running(
             app.router.lifespan_context(app),
             httpx.AsyncClient(transport=transport, base_url="http://test") as http,
         ):
-            provisioning = provisioning_service(settings, app.state.context.database)
-            first = await provisioning.provision(slug="first", title="First", project_name="p")
-            second = await provisioning.provision(slug="second", title="Second", project_name="p")
-            yield Api(http, first.api_key, second.api_key, first.admin_key)
+            first, second = await provisioned(database, settings, "first", "second")
+            keys = first.api_key, second.api_key
+            yield Api(http, *keys, first.admin_key, first.project_id)

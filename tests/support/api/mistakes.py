@@ -1,5 +1,10 @@
-"""Mistakes of a create call that is valid otherwise, each with its parameter and a part of the
-sentence that names the cure.
+"""Mistakes of a create call that is valid otherwise, in a table for each place that tells them.
+
+| table | who tells it first |
+| `REFUSED`, `LOOKED_UP` | create refuses it |
+| `NAMED` | create warns of it |
+| `ROWS` | `validate`, and the check of the job's files |
+| `BASELINE` | the base model's validation |
 """
 
 from copy import deepcopy
@@ -174,3 +179,135 @@ LOOKED_UP: list[tuple[dict[str, Any], str]] = [
      f"{ROOT}.grader.evaluation_metric"),
 ]  # fmt: skip
 """Mistakes that only a service can find."""
+
+NAMED: list[tuple[dict[str, Any], str, str, str]] = [
+    ({"epochs": 3}, "epochs", "unknown_parameter", f"(did you mean '{HYPER}.n_epochs'?)"),
+    ({"sufix": "a"}, "sufix", "unknown_parameter", "(did you mean 'suffix'?)"),
+    ({"method.n_epochs": 3}, "method.n_epochs", "unknown_parameter", f"'{HYPER}.n_epochs'"),
+    ({"zzz": 1}, "zzz", "unknown_parameter", "change nothing: 'zzz'"),
+    ({f"{ROOT}.max_steps": 3}, f"{ROOT}.max_steps", "unknown_parameter",
+     "(did you mean 'max_episode_steps'?)"),
+    ({f"{ROOT}.steps": 3}, f"{ROOT}.steps", "unknown_parameter",
+     "(did you mean 'max_episode_steps'?)"),
+    (grading(refrence="y"), f"{ROOT}.grader.refrence", "unknown_parameter",
+     "(did you mean 'reference'?)"),
+    ({f"{HYPER}.beta": 0.1}, f"{HYPER}.beta", "unknown_parameter", "change nothing"),
+    ({f"{ROOT}.response_format": WRAPPED}, f"{ROOT}.response_format",
+     "response_format_not_enforced", "is not enforced"),
+    ({"integrations": [{"type": "mlflow", "mlflow": {"uri": "https://m.example"}}]},
+     "integrations[0].mlflow.uri", "unknown_parameter", "(did you mean 'tracking_uri'?)"),
+    ({"integrations": [{"type": "tensorboard", "tensorboard": {"traces": 3}}]},
+     "integrations[0].tensorboard.traces", "unknown_parameter",
+     "(did you mean 'traces_per_step'?)"),
+    ({"integrations": [{"type": "wandb", "wandb": {"project": "p", "tag": "a"}}]},
+     "integrations[0].wandb.tag", "unknown_parameter", "(did you mean 'tags'?)"),
+    (grading(input="a"), f"{ROOT}.grader", "constant_grader", "reads nothing of a sample"),
+    (grading(input="{{item.messages}}"), f"{ROOT}.grader", "constant_grader", "earn the same"),
+    ({f"{ROOT}.grader": {**CALLS, "source": "text", "input": "a"}}, f"{ROOT}.grader",
+     "constant_grader", "reads nothing of a sample"),
+    ({f"{ROOT}.grader": {**LENGTH, "unit": "words"}}, f"{ROOT}.grader", "constant_grader",
+     "reads nothing of a sample"),
+    ({f"{ROOT}.grader": {"type": "multi", "calculate_output": "0.5 * a", "graders": {
+        "a": {**CHECK, "input": "a"}, "b": CHECK}}}, f"{ROOT}.grader", "constant_grader",
+     "reads nothing of a sample"),
+    ({f"{ROOT}.grader": RULER, f"{HYPER}.eval_samples": 2}, f"{ROOT}.grader", "judged_apart",
+     "base and tuned model in groups of their own"),
+    ({f"{ROOT}.grader": RULER}, f"{ROOT}.grader", "judged_apart",
+     "groups of one where"),
+    ({f"{ROOT}.grader": {"type": "multi", "calculate_output": "a * b", "graders": {
+        "a": CHECK, "b": RULER}}, f"{HYPER}.eval_samples": 1}, f"{ROOT}.grader.graders.b",
+     "judged_apart", "'method.reinforcement.hyperparameters.eval_samples' is 1"),
+    ({f"{ROOT}.grader": {"type": "multi", "calculate_output": "a", "graders": {
+        "a": CHECK, "b": CHECK}}}, f"{ROOT}.grader.graders.b", "unused_grader",
+     "'calculate_output' does not use it"),
+    ({f"{ROOT}.grader": CHECK, f"{ROOT}.stop": {"target": {"value": 7}}},
+     f"{ROOT}.stop.target.value", "unused_option", "the scores of the grader are from 0 to 1"),
+    ({f"{ROOT}.grader": CHECK, f"{ROOT}.stop": {"target": {"value": 0}}},
+     f"{ROOT}.stop.target.value", "unused_option", "send a number above the lowest"),
+    ({f"{ROOT}.grader": CHECK, f"{ROOT}.stop": {"gap": {"threshold": 2}}},
+     f"{ROOT}.stop.gap.threshold", "unused_option", "never differ by that much"),
+    ({f"{HYPER}.learning_rate_multiplier": 1e-300}, f"{HYPER}.learning_rate_multiplier",
+     "tiny_learning_rate", "' of 1e-300 makes steps so small"),
+    ({f"{ROOT}.grader": {"type": "multi", "calculate_output": "a", "graders": {
+        "a": {**CHECK, "pass_threshold": 0.5}}}}, f"{ROOT}.grader.graders.a.pass_threshold",
+     "unused_option", "passes or fails as a whole"),
+]  # fmt: skip
+"""Mistakes that a warning and an event name."""
+
+QUESTION = {"messages": [{"role": "user", "content": "q"}]}
+NAMES = [f"a{number:02}" for number in range(11)]
+ROWS: list[tuple[dict[str, Any], list[dict[str, Any]], str, str, str]] = [
+    (grading(reference="{{item.zzz}}"), [{**QUESTION, "answer": "a"}] * 10, "errors",
+     f"{ROOT}.grader.reference", "no row of the training file has it. The rows have answer"),
+    (grading(reference="{{item.zzz}}"), [{**QUESTION, **dict.fromkeys(NAMES, "a")}] * 10, "errors",
+     f"{ROOT}.grader.reference", f"The rows have {', '.join(NAMES[:10])}."),
+    ({f"{ROOT}.grader": {"type": "contains", "needles": ["a", "{{item.zzz}}"]}},
+     [{**QUESTION, "answer": "a"}] * 10, "errors", f"{ROOT}.grader.needles[1]",
+     "no row of the training file has it. The rows have answer"),
+    (grading(reference="{{item.answer}}"), [{**QUESTION, "reference_answer": "a"}] * 10, "errors",
+     f"{ROOT}.grader.reference", "Did you mean 'item.reference_answer'?"),
+    ({f"{ROOT}.grader": {"type": "code_execution"}}, [{**QUESTION, "answer": "a"}] * 10, "errors",
+     f"{ROOT}.grader.tests", "no row of the validation file has it. The rows have answer"),
+    ({f"{ROOT}.grader": {"type": "code_execution"}}, [{**QUESTION, "tests": [1]}] * 10, "errors",
+     f"{ROOT}.grader.tests", "is read as tests of a program, and 10 of 10 rows of the training"),
+    ({f"{ROOT}.grader": {"type": "code_execution", "function": "{{item.f}}"}},
+     [{**QUESTION, "tests": [{"arguments": [], "expected": 1}], "f": "a b"}] * 10, "errors",
+     f"{ROOT}.grader.function", "is not the name of a function. No answer to such a row"),
+    ({f"{ROOT}.grader": {"type": "multi", "calculate_output": "a", "graders": {
+        "a": {**CALLS, "reference": "{{item.calls}}"}}}},
+     [{**QUESTION, "calls": []}] * 9 + [{**QUESTION, "calls": "search"}], "errors",
+     f"{ROOT}.grader.graders.a.reference",
+     "can be used (lines 10): 'reference' is not a JSON list"),
+    ({f"{ROOT}.grader": SIMILAR}, [{**QUESTION, "answer": "x" * 92_682}] + [
+        {**QUESTION, "answer": "x"}] * 9, "errors", f"{ROOT}.grader.reference",
+     "(lines 1): a text is longer than 92681 characters"),
+    ({f"{ROOT}.grader": {"type": "exact_match", "reference": "{{item.answer}}"}},
+     [{**QUESTION, "answer": "a" + "\u0301" * 31}] * 10, "errors", f"{ROOT}.grader.reference",
+     "a text has more than 30 combining marks in a row"),
+    (grading(reference="{{item.a[1]}}"), [{**QUESTION, "a": [1, 2]}] * 9 + [{**QUESTION, "a": []}],
+     "errors", f"{ROOT}.grader.reference", "1 of 10 rows of the training file lack it (lines 10)"),
+    ({f"{HYPER}.batch_size": 64}, [QUESTION] * 10, "warnings", f"{HYPER}.batch_size",
+     "batch_size 64 is over the 10 rows of the training file: each step takes all 10 of them"),
+    ({}, [QUESTION] * 10, "warnings", "validation_file", "are in the training file too"),
+    ({f"{HYPER}.eval_interval": 99, f"{HYPER}.n_epochs": 3, f"{HYPER}.batch_size": 5},
+     [QUESTION] * 10, "warnings", f"{HYPER}.eval_interval",
+     "eval_interval 99 is over the 6 steps of the job"),
+    ({}, [{"input": "q"}] * 10, "errors", "training_file", "must be a list"),
+]  # fmt: skip
+"""Mistakes that the rows of a file show, to `validate` and to the check of the job's files."""
+
+NO_TOOLS: dict[str, Any] = {f"{ROOT}.tools": []}
+BASELINE: list[tuple[dict[str, Any], list[float], str]] = [
+    ({**NO_TOOLS, **grading(input="{{sample.tool_calls[0].output}}")}, [0, 1],
+     f"so that nothing shows in '{ROOT}.grader'. The job runs calls with"),
+    ({**NO_TOOLS, f"{ROOT}.grader": {**CALLS, "source": "rollout"}}, [0, 1],
+     f"so that nothing shows in '{ROOT}.grader'"),
+    (grading(input="{{sample.output_tools[0].function.name}}"), [0, 1],
+     f"so that nothing shows in '{ROOT}.grader'"),
+    ({f"{ROOT}.grader": {**CALLS, "source": "last_turn"}}, [0, 1],
+     f"so that nothing shows in '{ROOT}.grader'"),
+    ({}, [0, 1], "None of the 64 validation rollouts of the base model called a tool of the job."),
+    ({**NO_TOOLS, f"{ROOT}.max_episode_steps": 4}, [0, 1],
+     f"so that nothing shows in '{ROOT}.max_episode_steps'"),
+    ({**NO_TOOLS, f"{ROOT}.objective": {"call_budget": 0}}, [0, 1],
+     f"so that nothing shows in '{ROOT}.objective.call_budget'"),
+    ({**NO_TOOLS, f"{ROOT}.objective": {"repeated_call_penalty": 0.1}}, [0, 1],
+     f"so that nothing shows in '{ROOT}.objective.repeated_call_penalty'"),
+    ({f"{ROOT}.stop": {"parse_errors": {"action": "pause"}}}, [0, 1],
+     f"so that nothing shows in '{ROOT}.stop.parse_errors'"),
+    ({f"{ROOT}.objective": {"call_budget_penalty": 0.1}}, [0, 1],
+     "'call_budget_penalty' (it takes a budget and a penalty)"),
+    ({f"{ROOT}.objective": {"token_penalty": 0, "token_budget": 9}}, [0, 1],
+     "'token_budget' (the 'token_penalty' is 0)"),
+    ({f"{ROOT}.objective": {"overlong": {"limit": 10**6, "buffer": 9}}}, [0, 1],
+     "'overlong' (at most 2 tokens)"),
+    ({f"{ROOT}.grader": {"type": "multi", "calculate_output": "a + b", "graders": {
+        "a": CHECK, "b": CHECK}}}, [0, 1], "The part 'b' of the grader gave 0 at most"),
+    ({f"{ROOT}.grader": {"type": "multi", "calculate_output": "0 * a", "graders": {"a": CHECK}}},
+     [0], "All 64 validation rollouts of the base model earned 0"),
+    ({f"{ROOT}.grader": {**RULER, "type": "label_model", "input": [
+        {"role": "user", "content": "{{sample.output_text}}"}], "labels": ["good", "bad"],
+        "passing_labels": ["bad", "good"]}}, [1],
+     "All 64 validation rollouts of the base model earned 1, the highest score of the grader"),
+]  # fmt: skip
+"""Mistakes that the base model's validation shows, with the rewards in it."""

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import psycopg
-
 from tests.support.api.application import Api
 from tests.support.stack import Database
 
@@ -47,6 +45,5 @@ async def opens(api: Api, value: str) -> bool:
 
 
 def execute(database: Database, query: str, *values: Any) -> list[tuple[Any, ...]]:
-    with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
-        cursor = connection.execute(query.encode(), values)
-        return cursor.fetchall() if cursor.description else []
+    cursor = database.connection.execute(query.encode(), values)
+    return cursor.fetchall() if cursor.description else []

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import psycopg
-
 from tests.support.api.application import ENDPOINT, Api
 from tests.support.stack import Database
 
@@ -19,6 +17,5 @@ async def made_endpoint(api: Api, **changes: Any) -> Any:
 
 
 def execute(database: Database, statement: str, *values: Any) -> list[tuple[Any, ...]]:
-    with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
-        cursor = connection.execute(statement.encode(), values or None)
-        return cursor.fetchall() if cursor.description else []
+    cursor = database.connection.execute(statement.encode(), values or None)
+    return cursor.fetchall() if cursor.description else []

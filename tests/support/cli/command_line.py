@@ -30,26 +30,21 @@ main()
 """
 _COMMANDS: Final = ForkServer(
     [
-        "app.cli.up",
+        "app.cli.audit",
         "app.cli.doctor",
+        "app.cli.downloading",
         "app.cli.evals",
-        "app.cli.files",
-        "app.cli.job_creation",
-        "app.cli.job_reports",
-        "app.cli.job_reports",
+        "app.cli.job_report",
         "app.cli.keys",
         "app.cli.main",
         "app.cli.models",
-        "app.cli.models",
-        "app.cli.organization",
-        "app.cli.organization",
-        "app.cli.up",
-        "app.cli.profile_editing",
-        "app.cli.registry",
+        "app.cli.profiles",
         "app.cli.registry",
         "app.cli.rollouts",
         "app.cli.up",
+        "app.cli.usage",
         "app.cli.validate",
+        "app.cli.watching",
         "app.local.supervisor",
     ]
 )

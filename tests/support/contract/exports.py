@@ -6,15 +6,15 @@ from typing import Any
 import httpx
 import torch
 
-from app.kit.job_queue import InMemoryJobQueue
 from app.kit.leases import Lease
-from app.kit.object_stores import build_objects
+from app.kit.local_objects import build_objects
 from app.models.engine import Completion
 from app.models.export_claims import export_claims
 from app.settings import RetentionSettings, Settings, shipped_model_dir
 from tests.support.contract.service import Service
 from tests.support.engines.in_memory import InMemoryInference
 from tests.support.patience import PATIENCE_S
+from tests.support.twins import InMemoryJobQueue
 from workers.exports.child import work
 from workers.learning.adapters import (
     adapter_parameters,

@@ -69,8 +69,8 @@ GRADED: dict[str, Graded] = {
     "gleu": ({"grader": similar("gleu", "one two")}, {"one two": 1, "one": 1 / 3}),
     "rouge_l": ({"grader": similar("rouge_l", "one two")}, {"one": 2 / 3}),
     "model grader with a range and a threshold": (
-        {"grader": judge(range=[0, 0.5], pass_threshold=0.4, sampling_params={"temperature": 0})},
-        {"any": 0.5},
+        {"grader": judge(range=[0, 2], pass_threshold=0.4, sampling_params={"temperature": 0})},
+        {"any": JUDGED},
     ),
     "model grader, the guide's spelling of a limit, typed content": (
         {

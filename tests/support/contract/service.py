@@ -14,7 +14,7 @@ from openai import AsyncOpenAI, DefaultHttpxClient, OpenAI
 
 from app.local.state import free_port
 from app.settings import EgressSettings
-from tests.support.api.agreement import check_agreement, copied_headers, is_refused_creation
+from tests.support.api.agreement import check_agreement, copied_headers, is_compared
 from tests.support.engines.chat_engine import ChatEngine, chat_engine
 from tests.support.objects.stored_directories import store_directory
 from tests.support.patience import PATIENCE_S
@@ -38,7 +38,7 @@ ROW = b'{"messages": [{"role": "user", "content": "hi"}]}\n'
 def _compare(reports: httpx.Client, reply: httpx.Response) -> None:
     """Compares each refused create call with the report on it, which `reports` fetches."""
     reply.request.read()
-    if is_refused_creation(reply):
+    if is_compared(reply):
         reply.read()
         url = f"{reply.request.url}/validate"
         headers = {**copied_headers(reply.request), "content-type": "application/json"}

@@ -7,6 +7,7 @@ from typing import Any
 from app.graders.definitions import SINGLE_MODELS
 from tests.support.endpoints import ReceivedRequest, Reply
 from tests.support.grading.judge_server import KEY, judges, score_of
+from tests.support.grading.judges import CODED, judged_reply
 
 FORMULA = "0.5 * records + 0.25 * exact + 0.25 * near + 0.1 * vowels"
 VOWELS = """
@@ -90,37 +91,26 @@ def every_grader(endpoint: str, judge: str) -> dict[str, Any]:
 
 def answer(received: ReceivedRequest) -> Reply:
     """Answers as the judge of every part: by the letters of the answer that it is asked about."""
-    messages = received.json["messages"]
-    asked = messages[-1]["content"].partition("\n\nAn earlier answer could not be used")[0]
-    renamed = re.search(r'its key ("\w+") as ("\w+")', messages[0]["content"])
+    asked = received.json["messages"][-1]["content"]
     verb, _, text = asked.partition(": ")
-    content: Any
+    said: Any
     match verb:
         case "Rate":
-            content = {"steps": [], "result": score_of(text) / 10}
+            said = score_of(text) / 10
         case "Label":
-            content = {"steps": [], "result": "odd" if score_of(text) % 2 else "even"}
+            said = "odd" if score_of(text) % 2 else "even"
         case _ if "<rollout id=" in asked:
-            content = {"scores": _compared(asked)}
-        case _ if renamed is None:
-            return judges(received)
+            said = _compared(asked)
         case _:
-            judged = asked.partition("<answer>\n")[2].rpartition("\n</answer>")[0]
-            content = {"score": score_of(judged)}
-    said = json.dumps(content)
-    said = said if renamed is None else said.replace(renamed[1] + ":", renamed[2] + ":")
-    message = {"role": "assistant", "content": said}
+            return judges(received)
     usage = {"prompt_tokens": 5, "completion_tokens": 2}
-    return Reply(json={"choices": [{"index": 0, "message": message}], "usage": usage})
+    return judged_reply(received, json.dumps({CODED: said}), usage=usage)
 
 
-def _compared(asked: str) -> list[dict[str, Any]]:
+def _compared(asked: str) -> dict[str, float]:
     shown = re.findall(r'<rollout id="(\d+)">\n(.*?)\n</rollout>', asked, re.DOTALL)
     last = {number: json.loads(messages)[-1] for number, messages in shown}
-    return [
-        {"id": number, "explanation": "", "score": score_of(message.get("content") or "") / 10}
-        for number, message in last.items()
-    ]
+    return {number: score_of(message.get("content") or "") / 10 for number, message in last.items()}
 
 
 def expected(rollout: dict[str, Any], reference: str) -> dict[str, float]:

@@ -2,11 +2,7 @@
 
 import pytest
 
-from app.kit.egress import (
-    EgressFailure,
-    EgressReply,
-    FailureKind,
-)
+from app.kit.egress import EgressFailure, EgressReply, EgressRequest, FailureKind
 from app.kit.egress_client import EgressClient
 from app.kit.egress_guard import EgressPolicy
 from tests.support.endpoints import (
@@ -22,7 +18,7 @@ def client_for(*servers: EndpointServer, **kwargs: object) -> EgressClient:
 
 
 async def post(client: EgressClient, url: str, *, timeout_s: float = PATIENCE_S) -> EgressReply:
-    return await client.post(url, headers={"Authorization": "k"}, body=b"{}", timeout_s=timeout_s)
+    return await client.send(EgressRequest(url, {"Authorization": "k"}, b"{}", timeout_s))
 
 
 async def kind_of(client: EgressClient, url: str, *, timeout_s: float = PATIENCE_S) -> FailureKind:

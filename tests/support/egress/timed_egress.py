@@ -2,11 +2,11 @@
 
 import asyncio
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.kit.egress import EgressFailure, EgressReply, FailureKind
+from app.kit.egress import EgressFailure, EgressReply, EgressRequest, FailureKind
 from app.kit.endpoint_limits import OutagePatience
 from app.kit.endpoint_pool import Endpoint, EndpointPool
 from app.kit.endpoints import CallSigner, EndpointAnswer, EndpointRequest
@@ -29,34 +29,14 @@ class TimedEgress:
 
     async def check_url(self, url: str) -> None: ...
 
-    async def notify(
-        self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_s: float
-    ) -> EgressReply:
-        return await self.post(url, headers=headers, body=body, timeout_s=timeout_s)
-
-    async def probe(self, url: str, *, headers: Mapping[str, str], timeout_s: float) -> EgressReply:
-        return await self.post(url, headers=headers, body=b"", timeout_s=timeout_s)
-
-    async def delete(
-        self, url: str, *, headers: Mapping[str, str], timeout_s: float
-    ) -> EgressReply:
-        return await self.post(url, headers=headers, body=b"", timeout_s=timeout_s)
-
-    async def post(
-        self,
-        url: str,  # noqa: ARG002 - the protocol's
-        *,
-        headers: Mapping[str, str],  # noqa: ARG002 - the protocol's
-        body: bytes,  # noqa: ARG002 - the protocol's
-        timeout_s: float,
-    ) -> EgressReply:
+    async def send(self, request: EgressRequest) -> EgressReply:
         self.sent_at.append(self.clock.now())
         self.in_flight += 1
         self.most = max(self.most, self.in_flight)
         try:
             reply, seconds = self.serve(self.clock.now(), self.in_flight)
-            await self.clock.sleep(min(seconds, timeout_s))
-            if seconds > timeout_s:
+            await self.clock.sleep(min(seconds, request.timeout_s))
+            if seconds > request.timeout_s:
                 raise EgressFailure(FailureKind.TIMEOUT, "no reply")
             return reply
         finally:

@@ -1,12 +1,16 @@
 """A small backup of known content, changes of it, and an installation to take backups of."""
 
+import io
+import json
+import tarfile
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 import psycopg
 
 from app.local.backup import BackupOptions, take
-from app.local.backup_files import signature
+from app.local.backup_files import FileName, signature
 from app.local.provision import database_url, upgrade
 from app.local.servers import SUPERUSER
 from app.local.state import DataDir, load_state
@@ -15,14 +19,39 @@ from app.settings import OWNER_ROLE, HostSettings, ObjectsSettings
 HOST = HostSettings()
 
 KEY = "k" * 32
-OBJECT = "objects/projects/p/files/file-1"
-CONTENT = {"database.dump": b"dump", OBJECT: b"content"}
+OBJECT = "projects/p/files/file-1"
+
+
+def packed(*members: tuple[str, bytes], kind: bytes = tarfile.REGTYPE) -> bytes:
+    """An archive of objects."""
+    content = io.BytesIO()
+    with tarfile.open(fileobj=content, mode="w") as archive:
+        for name, data in members:
+            member = tarfile.TarInfo(name)
+            member.type, member.linkname = kind, "/etc/passwd"
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
+    return content.getvalue()
+
+
+CONTENT: dict[FileName, bytes] = {
+    "database.dump": b"dump",
+    "objects.tar": packed((OBJECT, b"content")),
+}
 
 
 def changed(backup: Path, content: bytes, *, signed: bool = True) -> None:
     (backup / "manifest.json").write_bytes(content)
     if signed:
         (backup / "manifest.hmac").write_bytes(signature(content, KEY))
+
+
+def with_objects(backup: Path, content: bytes) -> None:
+    """Replaces the objects and signs the backup, as somebody with the key could."""
+    (backup / "objects.tar").write_bytes(content)
+    manifest = json.loads((backup / "manifest.json").read_text())
+    manifest["files"]["objects.tar"] = sha256(content).hexdigest()
+    changed(backup, json.dumps(manifest).encode())
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Any
 
 from aiohttp import web
 
+from tests.support.grading.judges import CODED, coded_key
 from tests.support.web.web_server import running_app
 
 
@@ -25,6 +26,7 @@ class ChatEngine:
     hang: bool = False
     break_off: bool = False
     answer: str = "hello"
+    """In it, `KEY` becomes the key that a judge is asked for."""
     stream: list[dict[str, Any]] = field(default_factory=list)
     """Chunks to stream instead of the answer, as another engine sent them."""
     answers_tools: bool = False
@@ -52,7 +54,8 @@ class ChatEngine:
         except asyncio.CancelledError:
             self.cancelled.set()
             raise
-        message = {"role": "assistant", "content": self.answer}
+        said = self.answer.replace(CODED, coded_key(body["messages"]))
+        message = {"role": "assistant", "content": said}
         choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": "stop"}
         usage = {"prompt_tokens": 3, "completion_tokens": 1, "total_tokens": 4}
         return web.json_response(

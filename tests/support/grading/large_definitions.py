@@ -4,7 +4,6 @@ from typing import Any
 
 from app.graders.templates import MAX_PLACEHOLDERS
 
-FITTING = "|".join(f"w\u00f6rd{number}x" for number in range(180))
 MANY = "{{item.a}}" * MAX_PLACEHOLDERS
 
 

@@ -5,13 +5,14 @@ from typing import Any
 from app.graders.build import GradingPorts, build_scorer
 from app.graders.definitions import read_grader
 from app.graders.embeddings import Embeddings, NoEmbeddings
-from app.graders.judge_calls import InMemoryJudges, JudgeReply
+from app.graders.judge import JudgeReply
 from app.graders.scorer import GradeRequest, ScoreResult, text_sample
 from app.kit.egress_client import EgressClient
 from app.kit.egress_guard import EgressPolicy
 from app.kit.endpoint_pool import EndpointPool
 from app.kit.endpoints import CallSigner
 from app.tools.sandbox import Sandbox
+from tests.support.grading.judges import InMemoryJudges
 from tests.support.rollout.rollouts import SECRET_KEY
 from tests.support.sandbox.in_memory import InMemorySandbox
 

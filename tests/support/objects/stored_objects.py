@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from app.kit.object_stores import Objects
+from app.kit.objects import Objects
 from app.models.directories import commit_directory
 from tests.support.stack import Database
 

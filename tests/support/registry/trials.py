@@ -7,12 +7,11 @@ from typing import Any
 
 import httpx
 
-from app.database import Database as Store
 from app.settings import EgressSettings, EmbeddingSettings, JudgeSettings, SandboxSettings
-from app.wiring import provisioning_service
 from tests.support.endpoints import EndpointServer
 from tests.support.patience import PATIENCE_S
 from tests.support.stack import Database
+from tests.support.store.provisioned import provisioned
 from tests.support.web.application import application
 
 RUN, VALIDATE = "/v1/fine_tuning/alpha/graders/run", "/v1/fine_tuning/alpha/graders/validate"
@@ -40,11 +39,7 @@ class Trials:
     @asynccontextmanager
     async def of_another_project(self, database: Database) -> AsyncIterator["Trials"]:
         """Yields calls of the same application with a key of a project of its own."""
-        store = Store(database.settings.database_url)
-        created = await provisioning_service(database.settings, store).provision(
-            slug="second", title="Second", project_name="p"
-        )
-        await store.dispose()
+        [created] = await provisioned(database, database.settings, "second")
         headers = {"Authorization": f"Bearer {created.api_key}"}
         async with httpx.AsyncClient(
             transport=self._http._transport,
@@ -91,11 +86,7 @@ async def serving(
         "sandbox": SandboxSettings(socket=sandbox),
     }
     settings = database.settings.model_copy(update=changes)
-    store = Store(settings.database_url)
-    created = await provisioning_service(settings, store).provision(
-        slug="first", title="First", project_name="p"
-    )
-    await store.dispose()
+    [created] = await provisioned(database, settings, "first")
     app = application(settings)
     transport = httpx.ASGITransport(app=app, raise_app_exceptions=False)
     headers = {"Authorization": f"Bearer {created.api_key}"}

@@ -12,12 +12,13 @@ from random import Random
 from typing import Any
 
 from app.files.datasets import DatasetRow
-from app.kit.egress import EgressReply, InMemoryEgress
+from app.kit.egress import EgressReply
 from app.kit.ids import SampleKey
 from app.rollouts.renderer import Renderer
 from app.rollouts.trajectory import Grade, ScoredRollout, Trajectory
 from tests.support.rollout.policies import shipped_renderer
 from tests.support.rollout.rollouts import caller, pool
+from tests.support.twins import InMemoryEgress
 from workers.environments.tool_environment import ToolEnvironment
 from workers.grading.group_scorer import GroupScorer, PerSampleScorer
 from workers.journal import InMemoryJournal, Journal

@@ -17,9 +17,10 @@ from app.jobs.jobs import Checkpoint, Job, JobEvent
 from app.jobs.methods import stored_method
 from app.jobs.reinforcement import ReinforcementMethod
 from app.jobs.stop_options import ReinforcementStopOptions
-from app.kit.egress import EgressReply, EgressRequest, InMemoryEgress
+from app.kit.egress import EgressReply, EgressRequest
 from app.kit.ids import new_id
-from app.kit.object_stores import build_objects, put_bytes
+from app.kit.local_objects import build_objects
+from app.kit.objects import put_bytes
 from app.models.engine_http import HttpInference
 from app.models.models import BaseModelSpec
 from app.rollouts.rollouts import RolloutFilter, RolloutRow
@@ -28,6 +29,7 @@ from tests.support.models.tiny_model import DROPS_THINKING, save_tiny_model
 from tests.support.patience import PATIENCE_S
 from tests.support.runs.world import World
 from tests.support.store.new_jobs import CREATED, insert_job
+from tests.support.twins import InMemoryEgress
 from workers.job_child import job_run
 from workers.runs.context import RunContext
 

@@ -14,10 +14,10 @@ from app.jobs.claims import job_claims
 from app.jobs.jobs import Job, JobStatus
 from app.jobs.methods import stored_method
 from app.jobs.reinforcement import ReinforcementMethod, resolve_hyperparameters
-from app.kit.egress import EgressReply, InMemoryEgress
+from app.kit.egress import EgressReply
 from app.kit.ids import new_id
 from app.kit.leases import Lease
-from app.kit.object_stores import build_objects
+from app.kit.local_objects import build_objects
 from app.models.engine import Completion
 from app.models.models import BaseModelSpec
 from app.settings import Settings
@@ -27,6 +27,7 @@ from tests.support.patience import until
 from tests.support.store.claims import claim_row
 from tests.support.store.new_jobs import CREATED, insert_job
 from tests.support.store.tenants import insert_tenant
+from tests.support.twins import InMemoryEgress
 from workers.methods.reinforcement.rows import Plan
 from workers.runs.context import RunContext
 

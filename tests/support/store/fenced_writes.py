@@ -65,9 +65,7 @@ WRITES: dict[str, Verb] = {
         1, resume_key="s", adapter_key="a", usage=Usage(trained_tokens=1), estimated_finish=0
     ),
     "jobs.add_usage": lambda unit, _: unit.jobs.add_usage(Usage(rollouts=1)),
-    "events.append": lambda unit, job: unit.events.append(
-        job, level="info", type="message", message="m"
-    ),
+    "events.append": lambda unit, job: unit.events.append(job, message="m"),
     "events.append_once": lambda unit, job: unit.events.append_once(
         job, level="warn", message="m", about="a"
     ),

@@ -14,7 +14,6 @@ from app.files.files import FileRow
 from app.jobs.jobs import Job
 from app.jobs.methods import stored_method
 from app.jobs.reinforcement import ReinforcementMethod
-from app.kit.egress import InMemoryEgress
 from app.kit.ids import new_id
 from app.models.engine_http import HttpInference
 from app.models.models import BaseModelSpec
@@ -24,6 +23,7 @@ from tests.support.runs.interrupted_runs import RunKilled, interrupted_run
 from tests.support.runs.real_run import RealRuns, Script, TinyEngine
 from tests.support.runs.world import World
 from tests.support.store.new_jobs import insert_job
+from tests.support.twins import InMemoryEgress
 from workers.job_child import job_run
 from workers.runs.context import RunContext
 from workers.runs.opening import open_run

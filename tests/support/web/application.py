@@ -4,12 +4,14 @@ FastAPI builds the models of a route when a request is first compared with it. T
 of processor time for all routes of an application, and more than the rest of a test.
 """
 
+from copy import copy
 from functools import cache
 from typing import Any
 
 from fastapi import FastAPI
+from starlette.datastructures import State
 
-from app.main import create_app
+from app.main import create_app, lifespan_of
 from app.settings import Settings
 
 
@@ -19,9 +21,12 @@ def _first() -> FastAPI:
 
 
 def application(settings: Settings) -> FastAPI:
-    """Returns `create_app(settings)` with routes that an earlier request may have built."""
-    app = create_app(settings)
-    app.router.routes = list(_first().router.routes)
+    """Returns what `create_app(settings)` does, with the routes of the process's first."""
+    app = copy(_first())
+    app.state, app.middleware_stack = State(dict(app.state._state)), None
+    app.router = copy(app.router)
+    app.router.middleware_stack = app.router.app  # a bound method of the first
+    app.router.lifespan_context = lifespan_of(settings)
     return app
 
 

@@ -14,13 +14,13 @@ from app.jobs.methods import stored_method
 from app.kit.egress_client import EgressClient
 from app.kit.egress_guard import EgressPolicy
 from app.kit.ids import new_id
-from app.kit.job_queue import InMemoryJobQueue
 from app.kit.sealing import SecretBox
 from app.webhooks.events import EVENT_TYPES, SigningSecret, WebhookDelivery, WebhookEndpoint
 from app.webhooks.service import WebhookEndpointService
 from tests.support import stack
 from tests.support.endpoints import EndpointServer
 from tests.support.store.new_jobs import insert_job_in
+from tests.support.twins import InMemoryJobQueue
 from workers.processes.event_follower import WEBHOOKS, Follower
 from workers.webhooks.delivery import Deliverer, DeliveryPorts
 

@@ -3,16 +3,15 @@
 import json
 from typing import Any
 
-import pytest
-
 from app.rollouts.tool_formats import ParsedToolCall
+from tests.support.cases import cases
 from workers.environments.tool_environment import check_arguments
 
 ODD: list[Any] = [None, 5, "q", [["q"]], [{"q": 1}], {"q": ["string", ["x"]]}, {"q": {"type": {}}}]
 
 
-@pytest.mark.parametrize("key", ["required", "properties", "additionalProperties", "type"])
-@pytest.mark.parametrize("value", ODD, ids=json.dumps)
+@cases("key", ["required", "properties", "additionalProperties", "type"])
+@cases("value", ODD, ids=json.dumps)
 def test_what_is_no_json_schema_is_not_checked(key: str, value: Any) -> None:
     tool = {"type": "function", "function": {"name": "search", "parameters": {key: value}}}
     assert check_arguments(ParsedToolCall("search", '{"q": {"a": 1}}'), [tool]) is None

@@ -11,6 +11,7 @@ from app.kit.endpoints import retry_after, signing_secret
 from app.rollouts.tool_formats import ParsedToolCall
 from app.rollouts.trajectory import FailureClass
 from app.tools.tools import ToolOutcome
+from tests.support.cases import cases
 from tests.support.endpoints import ReceivedRequest, Reply, Script, endpoint
 from tests.support.rollout.rollouts import (
     KEY,
@@ -69,7 +70,7 @@ async def test_the_request_is_byte_shaped_and_signed() -> None:
     Webhook(signing_secret(SECRET_KEY, "proj_a")).verify(request.body, request.headers)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("reply", "text", "error"),
     [
         (Reply(json={"output": ""}), "", None),
@@ -93,7 +94,7 @@ async def test_what_the_model_reads(reply: Reply, text: str, error: str | None) 
     assert len(received) == 1
 
 
-@pytest.mark.parametrize("status", [408, 425, 429, 500, 502, 503, 504, 599])
+@cases("status", [408, 425, 429, 500, 502, 503, 504, 599])
 async def test_a_status_of_the_infrastructure_is_tried_four_times(status: int) -> None:
     result, received = await run(lambda _: Reply(status, {"output": "not for the model"}))
     assert isinstance(result, ToolFailure)
@@ -112,7 +113,7 @@ async def test_the_third_retry_may_succeed() -> None:
     assert (result.output, result.attempts, len(received)) == ("at last", 4, 4)
 
 
-@pytest.mark.parametrize(
+@cases(
     "reply",
     [
         Reply(json={"result": "x"}),
@@ -169,7 +170,7 @@ async def test_a_service_header_in_the_job_is_refused() -> None:
     assert received == []
 
 
-@pytest.mark.parametrize(
+@cases(
     ("call", "error", "text"),
     [
         (ParsedToolCall("other", "{}"), "unknown_tool", "Error: there is no tool 'other'."),
@@ -191,7 +192,7 @@ async def test_a_call_that_cannot_be_sent_is_answered_without_a_request(
     assert received == []
 
 
-@pytest.mark.parametrize(
+@cases(
     ("value", "kind", "fits"),
     [
         ("1", "number", False), ("true", "integer", False), ("1.0", "integer", True),
@@ -234,7 +235,7 @@ async def test_a_reply_is_journalled_and_not_requested_again() -> None:
     assert list(journal.entries) == [POSITION.call_id]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("value", "low", "high"),
     [
         (None, 0, 0),

@@ -9,6 +9,7 @@ from app.rollouts.tool_formats import ParsedToolCall
 from app.rollouts.trajectory import FailureClass
 from app.tools.mcp_servers import MAX_RESOURCES, McpResource, listed_resource
 from app.tools.tools import ToolOutcome
+from tests.support.cases import cases
 from tests.support.mcp.mcp_clients import egress_to, listing_of, spec, tools_of
 from tests.support.mcp.mcp_server import PICTURE, mcp_server
 from tests.support.rollout.rollouts import KEY, call_once
@@ -51,7 +52,7 @@ async def test_the_listing_has_the_resources_and_a_tool_that_names_them() -> Non
     )
 
 
-@pytest.mark.parametrize("handshake_only", [False, True])
+@cases("handshake_only", [False, True])
 async def test_a_resource_is_read_with_the_ids_of_its_rollout(handshake_only: bool) -> None:
     with mcp_server(resources=RESOURCES, handshake_only=handshake_only) as server:
         async with egress_to(server) as egress:
@@ -84,7 +85,7 @@ async def test_what_was_not_listed_is_the_models_mistake_and_not_requested() -> 
 TEMPLATE = "notes://b/{name}/price"
 
 
-@pytest.mark.parametrize("handshake_only", [False, True])
+@cases("handshake_only", [False, True])
 async def test_an_address_that_fits_a_template_is_read(handshake_only: bool) -> None:
     with mcp_server(
         templates={TEMPLATE: {"gold": "gold costs 7"}}, handshake_only=handshake_only
@@ -112,7 +113,7 @@ async def test_an_address_that_fits_a_template_is_read(handshake_only: bool) -> 
     assert other.output.endswith(f"Resources: {TEMPLATE}.")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("template", "uri", "fits"),
     [
         ("a://{x}", "a://b", True),
@@ -168,7 +169,7 @@ async def test_a_reading_is_journalled_and_a_failed_one_is_no_mistake_of_the_mod
     assert gone.value.failure.failure_class is FailureClass.TOOL_ERROR
 
 
-@pytest.mark.parametrize(
+@cases(
     ("resources", "extra", "code", "words"),
     [
         ({}, {}, "no_resources", "lists no resources"),

@@ -7,6 +7,7 @@ import pytest
 from app.rollouts.tool_formats import ParsedToolCall
 from app.rollouts.trajectory import FailureClass
 from app.tools.tools import ToolOutcome
+from tests.support.cases import cases
 from tests.support.mcp.mcp_clients import SIGNER, egress_to, frozen, listing_of, spec, tools_of
 from tests.support.mcp.mcp_server import PICTURE, mcp_server
 from tests.support.patience import until
@@ -42,8 +43,8 @@ def nothing() -> Any:
     raise AssertionError("the server has no listing")
 
 
-@pytest.mark.parametrize("streams", [False, True])
-@pytest.mark.parametrize("handshake_only", [False, True])
+@cases("streams", [False, True])
+@cases("handshake_only", [False, True])
 async def test_calls_reach_the_tool_with_the_ids_of_their_rollout(
     handshake_only: bool, streams: bool
 ) -> None:
@@ -72,7 +73,7 @@ async def test_an_argument_is_repeated_in_the_header_that_its_schema_names() -> 
     assert [heard.headers["mcp-param-region"] for heard in server.calls()] == ["eu"]
 
 
-@pytest.mark.parametrize("region", ["v" * 5_000, "é" * 1_600])
+@cases("region", ["v" * 5_000, "é" * 1_600])
 async def test_an_argument_that_is_too_long_for_its_header_is_the_models_mistake(
     region: str,
 ) -> None:
@@ -85,7 +86,7 @@ async def test_an_argument_that_is_too_long_for_its_header_is_the_models_mistake
     assert not server.calls()
 
 
-@pytest.mark.parametrize("handshake_only", [False, True])
+@cases("handshake_only", [False, True])
 async def test_a_tool_that_a_server_no_longer_has_is_not_the_models_mistake(
     handshake_only: bool,
 ) -> None:
@@ -146,7 +147,7 @@ async def test_a_server_with_sessions_has_one_for_each_rollout_until_its_end() -
     assert len(ended) == 3
 
 
-@pytest.mark.parametrize(
+@cases(
     ("name", "arguments", "text", "error"),
     [
         ("lookup", {"q": "iron"}, "no record of iron", "tool_reported"),
@@ -168,7 +169,7 @@ async def test_results_become_texts(
     assert (outcome.output, outcome.error) == (text, error)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("arguments", "heard"),
     [
         ('{"q": "a\\ud800\\u0000"}', {"q": "a\ufffd\x00"}),
@@ -210,7 +211,7 @@ async def test_a_replayed_call_sends_no_request() -> None:
     assert server.heard[before].called == "initialize"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("statuses", "attempts", "failure"),
     [
         ([503, 429], 3, None),
@@ -259,7 +260,7 @@ async def test_a_slow_server_is_a_timeout_and_a_stopped_one_is_unreachable() -> 
     )
 
 
-@pytest.mark.parametrize(
+@cases(
     ("allowed", "names"),
     [
         (["picture", "lookup"], ["lookup", "picture"]),

@@ -6,12 +6,12 @@ import psycopg
 import pytest
 
 from app.kit.errors import LeaseLost
-from app.kit.job_queue import InMemoryJobQueue
 from app.settings import to_environment
 from tests.support.endpoints import ReceivedRequest, Reply
 from tests.support.evals.criteria import RIGHT, WRONG, endpoint_grader
 from tests.support.evals.world import World, exact, rows, sampled
 from tests.support.processes.child_processes import CONTROL_FORKS, ended
+from tests.support.twins import InMemoryJobQueue
 from workers.evals.child import work
 from workers.leased_kinds import EVAL_RUNS
 from workers.processes.dispatcher import dispatch

@@ -9,11 +9,12 @@ from app.evals.evals import INVOCATIONS, Eval, Tally, result_names, token_usage
 from app.files.datasets import DatasetRow
 from app.graders.build import GradingPorts
 from app.graders.definitions import read_grader
-from app.graders.judge_calls import InMemoryJudges, JudgeFault, JudgeQuestion, JudgeReply
+from app.graders.judge import JudgeFault, JudgeQuestion, JudgeReply
 from app.kit.endpoint_pool import EndpointPool
 from app.kit.endpoints import CallSigner, FaultKind
 from app.kit.ids import GroupKey, SampleKey
 from app.rollouts.trajectory import Failure, Grade, GradeOrFailure, Trajectory
+from tests.support.grading.judges import CODED, InMemoryJudges
 from tests.support.rollout.rollouts import SECRET_KEY
 from tests.support.sandbox.in_memory import InMemorySandbox
 from workers.evals.context import EvalContext, build_criterion
@@ -66,8 +67,9 @@ async def scored(scorer: CriteriaScorer, samples: dict[SampleKey, str]) -> list[
 
 
 async def test_an_answer_without_a_label_is_an_error_that_quotes_it_and_counts_its_tokens() -> None:
-    text = json.dumps({"result": "kind"})
-    judges = InMemoryJudges(lambda _: JudgeReply(text, prompt_tokens=7, completion_tokens=2))
+    judges = InMemoryJudges(
+        lambda _: JudgeReply('{"KEY": "kind"}', prompt_tokens=7, completion_tokens=2)
+    )
     multi = {"type": "multi", "name": "m", "graders": {"a": LABELS}, "calculate_output": "a"}
     scorer, keys = scorer_of(judges, LABELS, multi, answers=["Hello"])
     (verdict,) = await scored(scorer, keys)
@@ -77,14 +79,15 @@ async def test_an_answer_without_a_label_is_an_error_that_quotes_it_and_counts_i
     assert len(outcome.faults) == 2
     for fault in outcome.faults:
         assert fault["code"] == "grader_bad_reply"
-        assert fault["message"].endswith(f"none of the labels as `result`: {text!r}")
-    assert outcome.usage == [("judge-1", {INVOCATIONS: 3, **token_usage(21, 6)})] * 2
+        assert "the judge's verdict is none of the labels: " in fault["message"]
+        assert fault["message"].endswith(': "kind"}\'')
+    assert outcome.usage == [("judge-1", {INVOCATIONS: 2, **token_usage(14, 4)})] * 2
     of = Eval(id="eval_1", name="e", data_source_config={}, testing_criteria=[LABELS, multi])
     tally = Tally(result_names(of))
     tally.add("error", outcome.results, outcome.usage)
     (usage,) = tally.usage
-    assert (usage["model_name"], usage["invocation_count"]) == ("judge-1", 6)
-    assert (usage["prompt_tokens"], usage["total_tokens"]) == (42, 54)
+    assert (usage["model_name"], usage["invocation_count"]) == ("judge-1", 4)
+    assert (usage["prompt_tokens"], usage["total_tokens"]) == (28, 36)
 
 
 async def test_a_score_beyond_the_bound_is_an_error_of_the_item_and_no_result() -> None:
@@ -105,11 +108,10 @@ def by_length(question: JudgeQuestion) -> JudgeReply:
     asked = question.messages[-1]["content"]
     shown = re.findall(r'<rollout id="(\d+)">\n(.*?)\n</rollout>', asked, re.DOTALL)
     lengths = {number: len(json.loads(text)[-1]["content"]) for number, text in shown}
-    scores = [
-        {"id": number, "explanation": f"{length} long", "score": length / max(lengths.values())}
-        for number, length in lengths.items()
-    ]
-    return JudgeReply(json.dumps({"scores": scores}), prompt_tokens=30, completion_tokens=9)
+    scores = {number: length / max(lengths.values()) for number, length in lengths.items()}
+    reasons = "".join(f"{number}: {length} long\n" for number, length in lengths.items())
+    said = reasons + json.dumps({CODED: scores})
+    return JudgeReply(said, prompt_tokens=30, completion_tokens=9)
 
 
 async def test_a_judge_of_groups_sees_all_samples_of_an_item_in_one_question() -> None:
@@ -136,7 +138,7 @@ async def test_a_multi_joins_the_judge_of_the_group_with_scores_of_single_sample
         if question.model == "judge-2":
             return by_length(question)
         polite = "rude" if "cccc" in str(question.messages) else "polite"
-        text = json.dumps({"result": polite})
+        text = json.dumps({CODED: polite})
         return JudgeReply(text, prompt_tokens=5, completion_tokens=1)
 
     judges = InMemoryJudges(answer)

@@ -11,7 +11,7 @@ import structlog
 from structlog.testing import capture_logs
 from typing_extensions import override
 
-from app.kit.egress import Egress
+from app.kit.egress import Egress, EgressReply, EgressRequest
 from app.kit.errors import InvalidRequest, Unavailable
 from app.models.engine import Completion
 from tests.support.endpoints import Reply
@@ -47,10 +47,10 @@ class _FaultyEgress:
         self._egress = egress
         self._fault = fault
 
-    async def post(self, url: str, *, body: bytes, **more: Any) -> Any:
-        if b"fail" in body:
+    async def send(self, request: EgressRequest) -> EgressReply:
+        if b"fail" in request.body:
             raise self._fault
-        return await self._egress.post(url, body=body, **more)
+        return await self._egress.send(request)
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=["raised", "cancelled"])

@@ -11,6 +11,7 @@ from app.evals.data_sources import MAX_ITEMS, MAX_REPEATED_BYTES
 from tests.support.endpoints import ReceivedRequest, Reply
 from tests.support.evals.criteria import RIGHT, WRONG, endpoint_grader
 from tests.support.evals.world import QUESTION, World, exact, rows, sampled
+from tests.support.grading.judges import CODED, judged_reply
 from workers.evals.child import work
 
 OTHER = "What is the weight of part P018?"
@@ -22,13 +23,9 @@ def judge(received: ReceivedRequest) -> Reply:
     shown = re.findall(r'<rollout id="(\d+)">\n(.*?)\n</rollout>', asked, re.DOTALL)
     answers = {number: len(json.loads(text)[-1]["content"]) for number, text in shown}
     longest = max(1, *answers.values(), 1)
-    scores = [
-        {"id": number, "explanation": f"{length}", "score": length / longest}
-        for number, length in answers.items()
-    ]
-    message = {"role": "assistant", "content": json.dumps({"scores": scores})}
+    scores = {number: length / longest for number, length in answers.items()}
     usage = {"prompt_tokens": 11, "completion_tokens": 3}
-    return Reply(json={"choices": [{"index": 0, "message": message}], "usage": usage})
+    return judged_reply(received, json.dumps({CODED: scores}), usage=usage)
 
 
 def ruler(world: World) -> dict[str, Any]:

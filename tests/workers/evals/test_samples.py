@@ -1,6 +1,7 @@
 import pytest
 
 from app.evals.data_sources import DATA_SOURCE, SampledSource, SentSampling, settings_of
+from tests.support.cases import cases
 from workers.evals.items import UnusableItem, given_sample, prompt_of, sample_of
 
 FUNCTION = {"name": "f", "description": "d", "parameters": {"type": "object"}}
@@ -36,7 +37,7 @@ def test_a_template_is_filled_from_the_item() -> None:
         prompt_of(spec, {"a": "one"})
 
 
-@pytest.mark.parametrize(
+@cases(
     "value",
     [
         "text",

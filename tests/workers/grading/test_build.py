@@ -5,11 +5,12 @@ import re
 
 from app.graders.build import GradingPorts
 from app.graders.definitions import read_grader
-from app.graders.judge_calls import InMemoryJudges, JudgeQuestion, JudgeReply
+from app.graders.judge import JudgeQuestion, JudgeReply
 from app.kit.endpoints import CallSigner
 from app.kit.ids import GroupKey
 from app.rollouts.trajectory import Grade, Trajectory, Turn
 from tests.support.endpoints import Reply, endpoint
+from tests.support.grading.judges import CODED, InMemoryJudges
 from tests.support.rollout.rollouts import SECRET_KEY, egress_to, pool, row
 from tests.support.sandbox.in_memory import InMemorySandbox
 from workers.grading.job_grader import build_group_scorer
@@ -38,10 +39,9 @@ def by_number(question: JudgeQuestion) -> JudgeReply:
     """Scores each rollout by the number that it answers with."""
     text = question.messages[1]["content"]
     found = re.findall(r'<rollout id="(\d+)">.*?"content": "(\d+)"', text, re.DOTALL)
-    scores = [
-        {"id": name, "explanation": answer, "score": int(answer) / 10} for name, answer in found
-    ]
-    return JudgeReply(json.dumps({"scores": scores}), prompt_tokens=31, completion_tokens=2)
+    reasons = "".join(f"{name}: {answer}\n" for name, answer in found)
+    said = reasons + json.dumps({CODED: {name: int(answer) / 10 for name, answer in found}})
+    return JudgeReply(said, prompt_tokens=31, completion_tokens=2)
 
 
 async def test_an_ai_judge_is_called_once_for_a_group_and_its_verdicts_are_journalled() -> None:

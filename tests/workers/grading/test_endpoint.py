@@ -1,16 +1,17 @@
 import json
 from typing import Any
 
-import pytest
 from standardwebhooks import Webhook
 
 from app.graders.build import GradingPorts
 from app.graders.endpoint_definitions import EndpointGrader
-from app.graders.judge_calls import InMemoryJudges, JudgeReply
+from app.graders.judge import JudgeReply
 from app.kit.endpoint_pool import EndpointPool
 from app.kit.endpoints import CallSigner, signing_secret
 from app.rollouts.trajectory import FailureClass, Grade, Trajectory, Turn
+from tests.support.cases import cases
 from tests.support.endpoints import ReceivedRequest, Reply, Script, endpoint
+from tests.support.grading.judges import InMemoryJudges
 from tests.support.rollout.rollouts import KEY, SECRET_KEY, egress_to, pool, row
 from tests.support.sandbox.in_memory import InMemorySandbox
 from workers.grading.group_scorer import GraderFailure
@@ -115,7 +116,7 @@ async def test_the_request_has_the_hosted_shape_and_is_signed() -> None:
     Webhook(signing_secret(SECRET_KEY, "proj_a")).verify(request.body, request.headers)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("played", "expected"),
     [
         (trajectory('{"a": [1]}'), {"output_json": {"a": [1]}}),
@@ -132,7 +133,7 @@ async def test_the_sample_is_the_final_turn(played: Trajectory, expected: dict[s
     assert {key: sample[key] for key in expected} == expected
 
 
-@pytest.mark.parametrize(
+@cases(
     ("played", "reason"),
     [
         (trajectory(), "stop"),
@@ -146,7 +147,7 @@ async def test_the_finish_reason_names_how_the_turn_ended(played: Trajectory, re
     assert request.json["sample"]["choices"][0]["finish_reason"] == reason
 
 
-@pytest.mark.parametrize("value", [0, 1, -1.5, 1e9, 0.1 + 0.2])
+@cases("value", [0, 1, -1.5, 1e9, 0.1 + 0.2])
 async def test_any_finite_number_is_a_score(value: float) -> None:
     result, _ = await run(score(value), pass_threshold=0.75)
     assert isinstance(result, Grade)
@@ -160,7 +161,7 @@ BAD = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("body", BAD, ids=lambda body: body[:24])
+@cases("body", BAD, ids=lambda body: body[:24])
 async def test_what_is_not_a_finite_number_is_tried_again_and_never_a_zero(body: bytes) -> None:
     result, received = await run(lambda _: Reply(body=body))
     assert isinstance(result, GraderFailure)
@@ -169,7 +170,7 @@ async def test_what_is_not_a_finite_number_is_tried_again_and_never_a_zero(body:
     assert len(received) == 4
 
 
-@pytest.mark.parametrize("status", [400, 401, 404, 422, 429, 500, 503])
+@cases("status", [400, 401, 404, 422, 429, 500, 503])
 async def test_any_failing_status_is_infrastructure(status: int) -> None:
     result, received = await run(lambda _: Reply(status, {"score": 1.0}))
     assert isinstance(result, GraderFailure)

@@ -4,8 +4,6 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-import pytest
-
 from app.graders.group_judge import GroupGradeRequest
 from app.graders.scorer import GraderErrors, ScoreFault, ScoreResult, TokenUsage
 from app.kit.ids import GroupKey
@@ -17,6 +15,7 @@ from app.rollouts.trajectory import (
     Trajectory,
     Turn,
 )
+from tests.support.cases import cases
 from tests.support.grading.group_judges import RankingJudge
 from tests.support.rollout.rollouts import row
 from tests.support.runs.journals import as_stored
@@ -113,7 +112,7 @@ async def test_a_fault_costs_the_group_and_is_judged_again_after_a_resume() -> N
     assert judge.asked == 2
 
 
-@pytest.mark.parametrize("count", [0, 2, 4])
+@cases("count", [0, 2, 4])
 async def test_a_wrong_number_of_scores_is_a_bad_reply(count: int) -> None:
     judge, journal = ScriptedJudge(lambda _: [ScoreResult(1.0)] * count), InMemoryJournal()
     verdicts = await GroupGrader("ranks", judge).score(played(), row(), journal=journal)
@@ -122,7 +121,7 @@ async def test_a_wrong_number_of_scores_is_a_bad_reply(count: int) -> None:
     assert journal.entries == {}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("score", "shown"),
     [
         (2e9, "2e+09"),

@@ -16,7 +16,7 @@ from app.graders.definitions import read_grader
 from app.graders.judge_calls import EngineModel, EngineModels, RoutedJudges
 from app.kit.endpoints import CallSigner
 from app.kit.ids import GroupKey
-from app.kit.object_stores import LocalObjects
+from app.kit.local_objects import LocalObjects
 from app.models.engine import AdapterCache
 from app.models.engine_http import HttpInference
 from app.rollouts.trajectory import (
@@ -28,6 +28,7 @@ from app.rollouts.trajectory import (
     Turn,
 )
 from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, Script, endpoint
+from tests.support.grading.judges import CODED, judged_reply
 from tests.support.rollout.rollouts import SECRET_KEY, egress_to, pool, row
 from tests.support.sandbox.in_memory import InMemorySandbox
 from workers.grading.group_scorer import GroupScorer
@@ -60,10 +61,9 @@ def shown(received: ReceivedRequest) -> list[tuple[str, int]]:
     return [(name, int(quality)) for name, quality in found]
 
 
-def reply(scores: dict[str, float]) -> Reply:
-    listed = [{"id": name, "explanation": name, "score": score} for name, score in scores.items()]
-    message = {"role": "assistant", "content": json.dumps({"scores": listed})}
-    return Reply(json={"choices": [{"message": message}], "usage": USAGE})
+def reply(received: ReceivedRequest, scores: dict[str, float]) -> Reply:
+    reasons = "".join(f"{name}: {name}\n" for name in scores)
+    return judged_reply(received, reasons + json.dumps({CODED: scores}), usage=USAGE)
 
 
 def service(received: ReceivedRequest) -> Reply:
@@ -74,7 +74,9 @@ def service(received: ReceivedRequest) -> Reply:
     if received.json["model"] == "unavailable":
         return Reply(503)
     sign = -1 if received.json["model"] == "contrary" else 1
-    return reply({name: 0.5 + sign * (quality - 50) / 100 for name, quality in shown(received)})
+    qualities = shown(received)
+    scores = {name: 0.5 + sign * (quality - 50) / 100 for name, quality in qualities}
+    return reply(received, scores)
 
 
 @asynccontextmanager
@@ -161,8 +163,9 @@ async def test_planted_groups_keep_their_order_whatever_the_order_of_rollouts(
     random, taus = Random(7), []
 
     def noisy(received: ReceivedRequest) -> Reply:
+        rollouts = shown(received)
         return reply(
-            {name: quality / 100 + random.gauss(0, 0.02) for name, quality in shown(received)}
+            received, {name: quality / 100 + random.gauss(0, 0.02) for name, quality in rollouts}
         )
 
     graders = {"ranks": judge(), "short": SHORT}

@@ -7,13 +7,15 @@ from pydantic import TypeAdapter
 
 from app.graders.build import GradingPorts
 from app.graders.definitions import Grader as GraderUnion
-from app.graders.judge_calls import InMemoryJudges, JudgeFault, JudgeQuestion, JudgeReply
+from app.graders.judge import JudgeFault, JudgeQuestion, JudgeReply
 from app.graders.scorer import GradeRequest, ScoreResult
 from app.kit.endpoints import CallSigner, FaultKind
 from app.rollouts.trajectory import FailureClass, Grade, Trajectory, Turn
 from app.tools.programs import ProgramOutcome
 from app.tools.sandbox import Sandbox
+from tests.support.cases import cases
 from tests.support.endpoints import ReceivedRequest, Reply, Script, endpoint
+from tests.support.grading.judges import CODED, InMemoryJudges
 from tests.support.reinforcement.scored_rollouts import scored
 from tests.support.rollout.rollouts import KEY, SECRET_KEY, egress_to, pool, row
 from tests.support.sandbox.in_memory import InMemorySandbox
@@ -43,7 +45,7 @@ def trajectory(content: str = "42") -> Trajectory:
 
 
 def verdict(result: Any, **usage: Any) -> JudgeReply:
-    return JudgeReply(json.dumps({"steps": [], "result": result}), **usage)
+    return JudgeReply(json.dumps({CODED: result}), **usage)
 
 
 async def run(
@@ -134,7 +136,7 @@ async def test_a_grader_without_calls_needs_no_journal() -> None:
     assert (graded(result).score, journal.entries) == (1.0, {})
 
 
-@pytest.mark.parametrize(
+@cases(
     ("kind", "expected"),
     [
         (FaultKind.ERROR, FailureClass.GRADER_ERROR),
@@ -162,7 +164,7 @@ async def test_a_judge_that_fails_costs_the_rollout(
     assert journal.entries == {}
 
 
-@pytest.mark.parametrize("judged", [False, True])
+@cases("judged", [False, True])
 async def test_a_key_that_the_row_lacks_costs_the_rollout_and_is_no_0(judged: bool) -> None:
     text = "{{ item.zzz }}"
     reading: dict[str, Any] = (
@@ -195,7 +197,7 @@ async def test_what_the_sample_wrote_badly_is_a_counted_0() -> None:
     assert not [name for name in (*inside.measures[""], *inside.measures["b"]) if "error" in name]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("reply", "flag"),
     [
         (verdict("much"), "model_grader_parse_error"),
@@ -244,7 +246,7 @@ async def test_a_formula_without_a_value_is_counted_at_the_whole() -> None:
     assert lost.code == "invalid_score"
 
 
-@pytest.mark.parametrize("score", [1.7e308, -1.7e308, 1.1e9])
+@cases("score", [1.7e308, -1.7e308, 1.1e9])
 async def test_a_score_that_no_step_could_train_on_is_no_score(score: float) -> None:
     spec = {"type": "endpoint", "name": "mine", "url": "ENDPOINT"}
     result, _ = await run(spec, script=lambda _: Reply(json={"score": score}))
@@ -284,7 +286,7 @@ async def test_a_failure_has_the_tokens_of_the_judges_that_answered() -> None:
         judges = InMemoryJudges(lambda _: verdict("b", prompt_tokens=7, completion_tokens=3))
         result, _ = await run(spec, judges=judges)
         assert isinstance(result, GraderFailure)
-        tokens = {"prompt_tokens": 21.0, "completion_tokens": 9.0, "cached_tokens": 0.0}
-        calls = {"judge_calls": 3.0}
+        tokens = {"prompt_tokens": 14.0, "completion_tokens": 6.0, "cached_tokens": 0.0}
+        calls = {"judge_calls": 2.0}
         flags = {"errors/model_grader_parse_error": 1.0}
         assert result.failure.measures == {name: {**tokens, **calls, **flags}}

@@ -3,16 +3,17 @@
 from dataclasses import replace
 from typing import Any
 
-import pytest
 from pydantic import TypeAdapter
 
 from app.graders.build import GradingPorts
 from app.graders.definitions import Grader
-from app.graders.judge_calls import InMemoryJudges, JudgeReply
+from app.graders.judge import JudgeReply
 from app.graders.samples import sample_object
 from app.kit.endpoints import CallSigner
 from app.rollouts.trajectory import StopReason, ToolCallRecord, Trajectory, Turn
+from tests.support.cases import cases
 from tests.support.endpoints import Reply, endpoint
+from tests.support.grading.judges import InMemoryJudges
 from tests.support.rollout.rollouts import KEY, SECRET_KEY, egress_to, pool, row
 from tests.support.sandbox.in_memory import InMemorySandbox
 from workers.grading.job_grader import build_grader
@@ -142,7 +143,7 @@ async def grade(spec: dict[str, Any]) -> float:
     return found.score
 
 
-@pytest.mark.parametrize(
+@cases(
     ("path", "value"),
     [
         ("sample.tool_calls[0].arguments_json.q", "Ulm"),

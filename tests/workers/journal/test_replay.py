@@ -9,6 +9,7 @@ from typing_extensions import override
 
 from app.rollouts.trajectory import Grade
 from app.tools.tools import ToolOutcome
+from tests.support.cases import cases
 from tests.support.runs.journals import as_stored
 from workers.journal import InMemoryJournal, T, replay_or_ask
 from workers.rollout.episode import JournalledTurn
@@ -35,7 +36,7 @@ class Asked(Generic[T]):
         return self.answer
 
 
-@pytest.mark.parametrize("answer", ANSWERS, ids=lambda answer: type(answer).__name__)
+@cases("answer", ANSWERS, ids=lambda answer: type(answer).__name__)
 async def test_a_replay_returns_the_same_value_of_the_same_type(answer: Any) -> None:
     journal, asked = InMemoryJournal(), Asked(answer)
     codec = TypeAdapter(type(answer))
@@ -95,7 +96,7 @@ async def test_the_stored_form_is_that_of_earlier_releases() -> None:
     assert len(sha256) == 64
 
 
-@pytest.mark.parametrize("score", [float("nan"), float("inf")])
+@cases("score", [float("nan"), float("inf")])
 async def test_the_journal_in_memory_refuses_a_number_that_postgres_refuses(score: float) -> None:
     journal = InMemoryJournal()
     with pytest.raises(ValueError, match="not JSON compliant"):

@@ -9,6 +9,7 @@ from peft import LoraConfig, get_peft_model
 from torch import nn
 from transformers import Gemma3Config, Gemma3ForConditionalGeneration
 
+from tests.support.cases import cases
 from tests.support.learning.architectures import ARCHITECTURES, build_architecture
 from tests.support.learning.family_matrix import HEADER, measure
 from workers.learning.adapters import lora_targets
@@ -35,7 +36,7 @@ def test_every_family_has_its_row() -> None:
     assert sorted(rows()) == sorted(ARCHITECTURES)
 
 
-@pytest.mark.parametrize("family", sorted(ARCHITECTURES))
+@cases("family", sorted(ARCHITECTURES))
 def test_a_mixture_of_experts_is_adapted_in_attention_only(family: str) -> None:
     model = build_architecture(family, device="meta")
     targets = lora_targets(model)

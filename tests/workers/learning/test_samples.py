@@ -5,6 +5,7 @@ import pytest
 
 from app.kit.ids import SampleKey
 from app.rollouts.trajectory import Trajectory
+from tests.support.cases import cases
 from workers.learning.trainer import TrainingSample
 
 
@@ -26,7 +27,7 @@ def test_a_sample_with_zero_advantage_has_no_trained_token_with_another() -> Non
     assert not made(0.0, [0.0, 0.0, -0.1]).has_zero_advantage
 
 
-@pytest.mark.parametrize(
+@cases(
     ("own", "what"),
     [([0.0, 1.0], "parallel"), ([0.0, 1.0, math.inf], "finite"), ([0.0, math.nan, 1.0], "finite")],
 )

@@ -9,13 +9,13 @@ import pytest
 from app.jobs.jobs import Checkpoint, Job, JobStatus, StopRequest, Usage
 from app.kit.errors import RunFailed
 from app.kit.ids import new_id
-from app.kit.job_queue import InMemoryJobQueue
-from app.kit.object_stores import LocalObjects
+from app.kit.local_objects import LocalObjects
 from app.models.models import TunedModel
 from app.rollouts.metrics import MetricPoint
 from tests.support.runs.journals import journal_of
 from tests.support.runs.world import World
 from tests.support.stack import Database
+from tests.support.twins import InMemoryJobQueue
 from workers.leased_kinds import JOBS
 from workers.maintenance.expiry import expire
 from workers.processes.sweeper import sweep

@@ -9,6 +9,7 @@ import structlog
 
 from app.kit.errors import Unavailable
 from app.kit.leases import Lease
+from tests.support.cases import cases
 from tests.support.patience import PATIENCE_S
 from workers.processes import leased_work as claim_loop
 from workers.processes import retry
@@ -91,7 +92,7 @@ async def _run_for_long(loop: ClaimLoop) -> None:
     await loop.run(idle_s=60)
 
 
-@pytest.mark.parametrize("ends", [_run_for_long, ClaimLoop.run_once])
+@cases("ends", [_run_for_long, ClaimLoop.run_once])
 async def test_work_that_still_runs_is_over_once_a_cancelled_loop_has_ended(
     ends: Callable[[ClaimLoop], Coroutine[Any, Any, None]],
 ) -> None:

@@ -12,7 +12,6 @@ from typing_extensions import override
 
 from app.database import Database
 from app.jobs.jobs import Job, JobStatus, StopRequest
-from app.kit.job_queue import InMemoryJobQueue
 from app.kit.leases import Lease
 from app.settings import LeaseSettings
 from tests.support import stack
@@ -20,6 +19,7 @@ from tests.support.patience import PATIENCE_S, until, wait_for
 from tests.support.processes.child_processes import FORKS
 from tests.support.runs.world import World
 from tests.support.store.leased_kinds import connect
+from tests.support.twins import InMemoryJobQueue
 from workers.leased_kinds import JOBS
 from workers.processes.claim_supervisor import ClaimSupervisor, Patience
 from workers.processes.forking.forks import ForkServer, Starter

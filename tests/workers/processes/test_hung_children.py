@@ -19,11 +19,11 @@ from app.across_tenants import ClaimUnitOfWork
 from app.database import Database
 from app.jobs.claims import ClaimableJobs, job_claims
 from app.jobs.jobs import Job, JobStatus, StopRequest
-from app.kit.job_queue import InMemoryJobQueue
 from app.settings import LeaseSettings, to_environment
 from tests.support.patience import PATIENCE_S, wait_for
 from tests.support.processes.child_processes import FORKS, ended
 from tests.support.runs.world import World
+from tests.support.twins import InMemoryJobQueue
 from workers.leased_kinds import JOBS
 from workers.processes.child import EXIT_ORPHANED, decode
 from workers.processes.claim_supervisor import ClaimSupervisor, Patience

@@ -2,6 +2,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from app.kit.errors import Unavailable
+from tests.support.cases import cases
 from workers.processes.retry import retry_while_unavailable
 
 
@@ -19,7 +20,7 @@ class Flaky:
         return "done"
 
 
-@pytest.mark.parametrize("service", ["database", "object storage"])
+@cases("service", ["database", "object storage"])
 async def test_the_log_names_the_service_that_is_unavailable(service: str) -> None:
     with capture_logs() as logged:
         assert (

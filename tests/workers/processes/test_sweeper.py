@@ -4,10 +4,11 @@ import redis
 from app.database import Database
 from app.jobs.jobs import RUNS_QUEUE, JobStatus
 from app.kit.errors import Unavailable
-from app.kit.job_queue import CeleryJobQueue, InMemoryJobQueue
+from app.kit.job_queue import CeleryJobQueue
 from tests.support import stack
 from tests.support.api.organization import execute
 from tests.support.runs.world import World
+from tests.support.twins import InMemoryJobQueue
 from workers.leased_kinds import JOBS
 from workers.processes.sweeper import MOST_UNREAD, sweep
 

@@ -17,6 +17,7 @@ from app.kit.ids import Split
 from app.rollouts.rollouts import RolloutFilter
 from app.rollouts.service import RolloutService
 from app.rollouts.trajectory import Failure, FailureClass, ScoredRollout
+from tests.support.cases import cases
 from tests.support.reinforcement.scored_rollouts import scored
 from tests.support.runs.real_run import QUIET, ROWS, RealRuns, Script
 from workers.grading.job_grader import CAUSE_FLAGS
@@ -76,7 +77,7 @@ def test_failures_of_one_cause_count_together_whatever_values_their_messages_hav
     assert "mostly 'g', grader_bad_score: the score 1e10" in lost.reason
 
 
-@pytest.mark.parametrize(
+@cases(
     ("flag", "code", "cure"),
     [
         ("model_grader_parse_error", "judge_without_score", "Use a judge that keeps to the answer"),
@@ -110,7 +111,7 @@ def test_a_judge_or_a_function_without_a_score_has_a_code_and_a_cure_of_its_own(
     assert lost.reason.count("x") < 240
 
 
-@pytest.mark.parametrize(
+@cases(
     ("cause", "code", "cure"),
     [
         (FailureClass.GRADER_ITEM_MISSING, "invalid_grader_template", "Correct the grader's temp"),

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from typing import Any
 
-import pytest
 from pydantic import TypeAdapter
 
 from app.graders.definitions import Grader
 from app.jobs.learning import NothingToLearnOptions, ObjectiveOptions
 from app.rollouts.trajectory import Grade, ScoredRollout, StopReason
+from tests.support.cases import cases
 from tests.support.reinforcement.scored_rollouts import scored
 from tests.support.runs.world import plan
 from workers.methods.reinforcement.learning_check import Diagnosis, LearnabilityCounts
@@ -53,7 +53,7 @@ def _diagnosis(
     )
 
 
-@pytest.mark.parametrize(
+@cases(
     ("rewards", "flagged", "found"),
     [
         ([0.0] * 19 + [1.0], 19, True),
@@ -75,7 +75,7 @@ def test_an_error_of_nearly_all_grades_is_a_diagnosis(
     assert (looser is not None) == (flagged >= 5)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("count", "reward", "grader", "certain"),
     [
         (63, 0.0, CHECK, False),
@@ -104,7 +104,7 @@ def test_equal_rewards_beside_lost_rollouts_name_the_loss_first() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@cases(
     ("objective", "may_differ"),
     [
         ({}, False),

@@ -6,6 +6,7 @@ import pytest
 
 from app.jobs.learning import ObjectiveOptions
 from app.jobs.modes import MismatchOptions
+from tests.support.cases import cases
 from tests.support.learning.options import resolved
 from workers.learning.advantages import ShapingConfig
 from workers.learning.losses.build import build_loss
@@ -13,7 +14,7 @@ from workers.learning.options import MismatchConfig
 from workers.methods.reinforcement.assembly import mismatch_config, shaping_config, trainer_options
 
 
-@pytest.mark.parametrize(
+@cases(
     "loss",
     [
         {"type": "importance_sampling"},
@@ -30,7 +31,7 @@ def test_a_loss_is_built_with_its_options(loss: dict[str, Any]) -> None:
     assert {name: getattr(built, name) for name in said} == said
 
 
-@pytest.mark.parametrize(
+@cases(
     ("sent", "config"),
     [
         ({}, MismatchConfig()),

@@ -5,7 +5,7 @@ import pytest
 
 from app.files.datasets import MAX_ROW_BYTES, DatasetError
 from app.graders.endpoint_definitions import ToolCallGrader
-from app.jobs.warnings import row_needs
+from app.jobs.row_tries import row_needs
 from workers.methods.reinforcement.rows import RowFile
 
 

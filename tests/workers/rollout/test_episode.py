@@ -95,7 +95,6 @@ TURN = st.lists(
 
 
 @settings(
-    max_examples=150,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )

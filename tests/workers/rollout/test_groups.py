@@ -9,6 +9,7 @@ import pytest
 from app.files.datasets import DatasetRow
 from app.kit.ids import GroupKey, SampleKey
 from app.rollouts.trajectory import Failure, FailureClass, Grade, ScoredRollout, Trajectory
+from tests.support.cases import cases
 from tests.support.endpoints import ReceivedRequest, Reply, endpoint
 from tests.support.grading.group_judges import RankingJudge
 from tests.support.patience import PATIENCE_S
@@ -102,7 +103,7 @@ async def test_a_rollout_that_has_its_verdict_keeps_it(writer: Writer) -> None:
     assert (group.min_valid(0.75), group.min_valid(0.76)) == (3, 4)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("size", "share", "needed"), [(4, 0.75, 3), (5, 0.75, 4), (1, 0.75, 1), (8, 0.0, 0), (3, 1, 3)]
 )
 def test_a_group_states_how_many_rollouts_it_needs(size: int, share: float, needed: int) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from app.database import Database
 from app.files.datasets import parse_rows
 from app.graders.build import GradingPorts
-from app.graders.judge_calls import InMemoryJudges, JudgeReply
+from app.graders.judge import JudgeReply
 from app.jobs.claims import job_claims
 from app.jobs.reinforcement import ReinforcementMethod
 from app.kit.endpoints import CallSigner
@@ -20,6 +20,7 @@ from tests.support.api.application import running
 from tests.support.api.job_calls import JOBS
 from tests.support.dashboard.visits import visiting
 from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, endpoint
+from tests.support.grading.judges import InMemoryJudges
 from tests.support.rollout.policies import ScriptedPolicy, Writer, call_text
 from tests.support.rollout.rollouts import SECRET_KEY, egress_to, pool, schema
 from tests.support.sandbox.in_memory import InMemorySandbox

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from app.jobs.jobs import Job, JobEvent, JobStatus
-from app.kit.egress import EgressReply, EgressRequest, InMemoryEgress
+from app.kit.egress import EgressReply, EgressRequest
 from app.kit.endpoint_pool import Endpoint, EndpointPool
 from app.settings import Settings
 from tests.support.egress.egress_clients import client_for
@@ -18,6 +18,7 @@ from tests.support.egress.timed_egress import call, down
 from tests.support.endpoints import ReceivedRequest, Reply, endpoint
 from tests.support.patience import PATIENCE_S, until
 from tests.support.runs.real_run import ROWS, RealRuns, Script
+from tests.support.twins import InMemoryEgress
 from workers.job_child import job_run
 from workers.runs.context import OPERATORS, Activity, RunContext
 from workers.runs.job import PAUSE_WAITS, OutageEvents

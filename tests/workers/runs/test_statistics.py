@@ -4,6 +4,7 @@ from numpy.typing import NDArray
 
 from app.jobs.intervals import UNIT_RANGE
 from app.jobs.score_ranges import Scale, ScoreRanges
+from tests.support.cases import cases
 from workers.runs.statistics import (
     ComparedValues,
     PairedValues,
@@ -98,7 +99,7 @@ def total(values: PairedValues) -> float:
     return sum(earned[0] for earned in values.rewards.values())
 
 
-@pytest.mark.parametrize("rows", [20, 50, 200])
+@cases("rows", [20, 50, 200])
 def test_a_job_that_learned_nothing_is_reported_as_better_by_chance_alone(rows: int) -> None:
     """400 jobs whose policies never change: the best of five validations is chosen, and compared
     with the start on rollouts of its own, or on those that chose it with an interval that allows
@@ -130,7 +131,7 @@ def test_a_job_that_learned_nothing_is_reported_as_better_by_chance_alone(rows: 
     assert above["chosen"] > 0.04 * 400, "the simulation shows the bias that it is about"
 
 
-@pytest.mark.parametrize(("rows", "validations"), [(6, 25), (12, 10)])
+@cases(("rows", "validations"), [(6, 25), (12, 10)])
 def test_few_rows_that_chose_among_many_prove_no_gain_by_luck(rows: int, validations: int) -> None:
     """300 jobs whose rewards never change but for noise: the best of their validations against the
     start, on the rows that chose it.
@@ -193,7 +194,7 @@ def test_too_few_rows_for_resamples_have_no_interval() -> None:
     assert 0 <= low < compared["tuned_mean"] < high <= 1
 
 
-@pytest.mark.parametrize("rows", [6, 8, 12])
+@cases("rows", [6, 8, 12])
 def test_an_interval_of_few_rows_rarely_leaves_out_what_is_true(rows: int) -> None:
     """In 1,000 jobs that learned nothing, rewards without ties."""
     generator = np.random.default_rng(rows)

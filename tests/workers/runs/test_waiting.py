@@ -1,7 +1,6 @@
 """A run that waits for its endpoints alone gives its worker back, and loses nothing."""
 
 import asyncio
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -11,7 +10,7 @@ from typing_extensions import override
 from app.jobs.claims import ClaimableJobs, job_claims
 from app.jobs.jobs import Job, JobStatus
 from app.jobs.run_store import MOST_PUT_BACKS
-from app.kit.egress import EgressReply, InMemoryEgress
+from app.kit.egress import EgressReply, EgressRequest
 from tests.support import stack
 from tests.support.egress.timed_egress import down
 from tests.support.patience import PATIENCE_S, until
@@ -19,6 +18,7 @@ from tests.support.runs.real_run import RealRuns, Script
 from tests.support.store.leased_kinds import connect
 from tests.support.store.new_jobs import insert_job
 from tests.support.store.tenants import insert_tenant
+from tests.support.twins import InMemoryEgress
 from workers.job_child import job_run
 
 
@@ -30,12 +30,10 @@ class Hanging(InMemoryEgress):
     released: asyncio.Event = field(default_factory=asyncio.Event)
 
     @override
-    async def post(
-        self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_s: float
-    ) -> EgressReply:
+    async def send(self, request: EgressRequest) -> EgressReply:
         if len(self.sent) >= self.answers:
             await self.released.wait()
-        return await super().post(url, headers=headers, body=body, timeout_s=timeout_s)
+        return await super().send(request)
 
 
 async def _run(runs: RealRuns, job: Job, egress: InMemoryEgress) -> Job:

@@ -7,12 +7,13 @@ import time
 import pytest
 from typing_extensions import override
 
+from tests.support.cases import cases
 from workers.sandbox.execution import ExecutionFailed, FairClock, IdleFork, _in_fair_time
 
 LIMIT_S = 10.0
 
 
-@pytest.mark.parametrize(
+@cases(
     ("elapsed_s", "waited_s", "left_s"),
     [(4, 0, 6), (10, 0, 0), (12, 0, -2), (30, 25, 5), (59, 55, 6), (60, 50, 0), (90, 70, -10)],
 )
@@ -22,7 +23,7 @@ def test_only_waits_for_a_processor_extend_the_time(
     assert FairClock(LIMIT_S).left_s(elapsed_s=elapsed_s, waited_s=waited_s) == left_s
 
 
-@pytest.mark.parametrize(("elapsed_s", "waited_s"), [(60, 51), (60, 60), (75, 70)])
+@cases(("elapsed_s", "waited_s"), [(60, 51), (60, 60), (75, 70)])
 def test_after_six_times_its_limit_the_machine_is_to_blame(
     elapsed_s: float, waited_s: float
 ) -> None:
@@ -52,7 +53,7 @@ class _Idle(IdleFork):
         return 0.0
 
 
-@pytest.mark.parametrize("kind", [_Starved, _Idle])
+@cases("kind", [_Starved, _Idle])
 async def test_a_starved_program_ends_as_a_fault_of_the_machine_and_an_idle_one_by_its_limit(
     kind: type[IdleFork],
 ) -> None:

@@ -6,6 +6,7 @@ from collections import Counter
 import pytest
 
 from app.settings import SandboxSettings
+from tests.support.cases import cases
 from tests.support.patience import PATIENCE_S, until
 from workers.sandbox.runner import NoSlot, Slots, slots_of
 
@@ -145,7 +146,7 @@ async def test_a_queue_has_a_bound_in_length_and_in_time() -> None:
     assert await play.end_all() == ["a1", "a2"]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("parallel", "asked", "most"),
     [(1, None, 1), (2, None, 1), (4, None, 3), (16, None, 12), (8, 8, 8)],
 )

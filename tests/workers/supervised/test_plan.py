@@ -8,6 +8,7 @@ from app.jobs.supervised import (
     resolve_supervised_hyperparameters,
 )
 from app.models.models import BaseModelSpec
+from tests.support.cases import cases
 from workers.methods.supervised.examples import SupervisedPlan
 
 BASE = BaseModelSpec(name="tiny", path="x", context_length=64, learning_rate=2e-4)
@@ -42,7 +43,7 @@ def test_a_batch_is_no_larger_than_the_file() -> None:
     assert (plan.total_steps, len(plan.rows(1)), len(plan.some_held_out(1))) == (1, 10, 10)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("sent", "rate", "beta"),
     [
         ({}, 2.5e-5, 0.1),

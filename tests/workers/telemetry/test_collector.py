@@ -12,6 +12,7 @@ from app.kit.telemetry_exports import SPANS_TOTAL, exporting_spans
 from app.local.commands import check_export
 from app.local.state import WrongOptions, free_port
 from app.settings import TelemetrySettings, inherited_environment, to_environment
+from tests.support.cases import cases
 from tests.support.endpoints import endpoint
 from tests.support.processes import child_processes
 from tests.support.runs.real_run import RealRuns
@@ -39,7 +40,7 @@ sys.exit(run_supervised(JOBS, work, on_fault=on_fault))
 
 WORKER = """
 import sys
-from app.telemetry import span_export
+from app.kit import span_export
 span_export._PACKAGES = ("opentelemetry_that_is_missing.sdk",)
 from celery.bin.celery import main
 sys.argv = ["celery", "-A", "workers.celery_app", "worker", "-Q", "runs", "-c", "1"]
@@ -153,7 +154,7 @@ def test_up_without_the_exporter_is_refused(
     check_export(settings)
 
 
-@pytest.mark.parametrize("endpoint", ["collector:4318", "grpc://collector:4317"])
+@cases("endpoint", ["collector:4318", "grpc://collector:4317"])
 def test_an_endpoint_of_another_protocol_is_refused(endpoint: str) -> None:
     with pytest.raises(ValueError, match="must begin with http"):
         TelemetrySettings(otlp_endpoint=endpoint)

@@ -15,7 +15,7 @@ from trackio.sqlite_storage import SQLiteStorage
 
 from app.jobs.integrations import LIBRARIES
 from app.jobs.jobs import Job, JobError
-from app.kit.object_stores import LocalObjects
+from app.kit.local_objects import LocalObjects
 from app.rollouts.metrics import REWARD_MEAN
 from app.settings import WandbSettings
 from tests.support.endpoints import Reply, endpoint
@@ -37,6 +37,8 @@ from workers.trackers import tracker_sync
 from workers.trackers.libraries.wandb_run import plain_settings
 from workers.trackers.tracker_factory import WriterProcess
 from workers.trackers.tracker_sync import TrackerSync
+
+pytestmark = pytest.mark.long
 
 WANDB: dict[str, Any] = {
     "type": "wandb",

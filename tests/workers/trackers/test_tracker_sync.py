@@ -26,9 +26,10 @@ from tests.support.trackers.tracked_steps import (
     outcome,
     warnings_of,
 )
+from workers.processes.dispatcher import start_if_due
 from workers.processes.forking.forks import Children
-from workers.trackers.dispatcher import dispatch_trackers
 from workers.trackers.tracker_sync import TrackerSync
+from workers.trackers.update_reader import tracked_integrations
 
 TENSORBOARD: dict[str, Any] = {"type": "tensorboard", "tensorboard": {"traces_per_step": 2}}
 
@@ -172,15 +173,21 @@ def children() -> Iterator[Children]:
         killed(child.process)
 
 
+async def dispatch_trackers(world: World, *, children: Children) -> bool:
+    return await start_if_due(
+        "workers.trackers.child", lambda: tracked_integrations(world.worker), children=children
+    )
+
+
 async def test_one_process_writes_while_a_job_is_followed(
     world: World, monkeypatch: pytest.MonkeyPatch, children: Children
 ) -> None:
     for name, value in to_environment(world.settings).items():
         monkeypatch.setenv(name, value)
-    assert await dispatch_trackers(world.worker, children=children) is False
+    assert await dispatch_trackers(world, children=children) is False
     job = await world.job(integrations=[TENSORBOARD])
-    assert await dispatch_trackers(world.worker, children=children) is True
-    assert await dispatch_trackers(world.worker, children=children) is True
+    assert await dispatch_trackers(world, children=children) is True
+    assert await dispatch_trackers(world, children=children) is True
     [child] = children.running
     context = await commit_steps(world, job, 1)
     await until(lambda: any((directory(world, job) / "train").glob("*")))
@@ -188,4 +195,4 @@ async def test_one_process_writes_while_a_job_is_followed(
         await unit.jobs.mark_failed(JobError("x", "a reason", None))
     assert await ended(child.process) == 0
     assert await asyncio.to_thread(curve, world, job, "train") == [(1, 0.125)]
-    assert await dispatch_trackers(world.worker, children=children) is False
+    assert await dispatch_trackers(world, children=children) is False

@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 from typing_extensions import override
 
+from tests.support.cases import cases
 from workers.trackers.tracker import cut_messages
 
 LONG = "x" * 19_000
 
 
-@pytest.mark.parametrize(
+@cases(
     "messages",
     [
         [{"role": "user", "content": LONG * 9}],

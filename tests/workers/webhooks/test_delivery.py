@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from openai import InvalidWebhookSignatureError, OpenAI
 
-from app.kit.egress import EgressReply, EgressRequest, InMemoryEgress
+from app.kit.egress import EgressReply, EgressRequest
 from app.webhooks.deliveries import DeliveryLimits
 from app.webhooks.events import (
     JITTER,
@@ -20,6 +20,7 @@ from app.webhooks.events import (
 )
 from app.webhooks.sending import EndpointSecrets
 from tests.support.endpoints import ReceivedRequest, Reply, endpoint
+from tests.support.twins import InMemoryEgress
 from tests.support.webhooks.deliveries import only
 from tests.support.webhooks.scene import Scene
 from workers.webhooks.delivery import Deliverer, DeliveryPorts

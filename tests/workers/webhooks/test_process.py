@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from app.database import Database
 from app.settings import EgressSettings, to_environment
 from app.webhooks.events import DeliveryStatus
 from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, endpoint
@@ -12,8 +13,9 @@ from tests.support.patience import until
 from tests.support.processes.child_processes import CONTROL_FORKS, ended, killed
 from tests.support.webhooks.scene import Scene
 from workers.processes.child import EXIT_ORPHANED
+from workers.processes.dispatcher import start_if_due
 from workers.processes.forking.forks import Children
-from workers.webhooks.dispatcher import dispatch_deliveries
+from workers.webhooks.delivery import is_delivery_due
 
 
 @pytest.fixture
@@ -31,6 +33,12 @@ def let_children_call(
     settings = scene.stack.settings.model_copy(update={"egress": egress})
     for name, value in to_environment(settings).items():
         monkeypatch.setenv(name, value)
+
+
+async def dispatch_deliveries(database: Database, *, children: Children) -> bool:
+    return await start_if_due(
+        "workers.webhooks.child", lambda: is_delivery_due(database), children=children
+    )
 
 
 def statuses(scene: Scene) -> set[str]:

@@ -10,12 +10,12 @@ from app.kit import addresses as lookups
 from app.kit.addresses import Lookup
 from app.kit.egress_client import EgressClient
 from app.kit.egress_guard import EgressPolicy
-from app.kit.job_queue import InMemoryJobQueue
 from app.webhooks.deliveries import DeliveryLimits, delivery_claims
 from app.webhooks.events import EVENT_TYPES
 from app.webhooks.service import WebhookEndpointService
 from tests.support.endpoints import Reply, endpoint
 from tests.support.store.tenants import insert_project
+from tests.support.twins import InMemoryJobQueue
 from tests.support.webhooks.scene import Scene
 from workers.webhooks.delivery import Deliverer, DeliveryPorts
 

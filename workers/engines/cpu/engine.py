@@ -32,14 +32,11 @@ log = structlog.get_logger()
 
 @dataclass(slots=True)
 class EndedWork:
-    """Totals of the sequences that have ended."""
-
     prompt_tokens: int = 0
     generation_tokens: int = 0
     reused: int = 0
     """Prompt tokens that were copied from another sequence's prefix."""
     ended: Counter[str] = field(default_factory=Counter)
-    """Sequences by their finish reason."""
 
     def add(self, sequence: Sequence, reason: str) -> None:
         self.prompt_tokens += sequence.prompt_length
@@ -109,16 +106,13 @@ class Engine:
 
     @property
     def unended(self) -> int:
-        """Sequences that have not ended."""
         return len(self._waiters)
 
     @property
     def waiting(self) -> int:
-        """Sequences without a row."""
         return self._scheduler.waiting
 
     def machine(self, base_model: str) -> EngineMachine:
-        """Returns what `start` measured on this machine for a base model."""
         return self._machines[base_model]
 
     async def stop(self) -> None:
@@ -161,7 +155,6 @@ class Engine:
         return Sequence(version, list(prompt), len(prompt), fitted, streamed, background)
 
     async def finish(self, sequences: list[Sequence]) -> None:
-        """Runs sequences to their ends."""
         await asyncio.gather(*(self._finish(sequence) for sequence in sequences))
 
     async def _finish(self, sequence: Sequence) -> None:

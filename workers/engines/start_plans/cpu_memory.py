@@ -42,7 +42,6 @@ CpuEngine = Literal["cpu", "vllm_cpu"]
 @dataclass(frozen=True, slots=True)
 class CpuNeeds:
     free_bytes: int
-    """Memory that new programs can use."""
     context_length: int
     counts: Counts
     engine: CpuEngine | None
@@ -66,7 +65,6 @@ class CpuNeeds:
 class CpuMemoryPlan:
     memory: MemoryPlan
     kv_bytes: int
-    """Memory of the engine's keys and values."""
 
 
 def plan_cpu_memory(needs: CpuNeeds) -> CpuMemoryPlan:

@@ -84,7 +84,6 @@ def _keep(file: Path, pace: StepPace) -> None:
 
 
 async def _engine_speeds(spec: BaseModelSpec) -> tuple[float, float]:
-    """Returns tokens per second of prompts and of sampling."""
     engine = Engine([spec], Limits(threads=ASSUMED_THREADS))
     await engine.start()
     try:

@@ -85,7 +85,6 @@ def _refusal(report: BaseModelReport, engine: EngineKind) -> str | None:
 
 
 def _unused(engine: EngineKind) -> list[str]:
-    """Returns the plan's line about a GPU that only the trainer uses."""
     match engine:
         case "cpu":
             return [_UNUSED_GPU] if is_accelerated() else []

@@ -1,1 +1,1 @@
-"""Loss functions, one per file; `build.py` makes one by its name."""
+"""Loss functions."""

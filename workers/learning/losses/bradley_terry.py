@@ -6,11 +6,9 @@ the pairwise loss of reward models (Ouyang et al., arXiv 2203.02155, eq. 1); her
 reward head. Sums run over pairs.
 """
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 from torch.nn.functional import logsigmoid
 
+from app.jobs.losses import BradleyTerryOptions
 from workers.learning.losses.contract import (
     LossInputs,
     LossTerms,
@@ -21,23 +19,7 @@ from workers.learning.losses.contract import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class BradleyTerry:
-    """With `length_normalised` the score is the mean, so that a short sequence does not score
-    higher because it is short. Raises `ValueError` on a negative margin.
-    """
-
-    rows_per_example: ClassVar[int] = 2
-    needs_vocabulary: ClassVar[bool] = False
-    uses_zero_advantage_tokens: ClassVar[bool] = False
-
-    margin: float = 0.0
-    length_normalised: bool = False
-
-    def __post_init__(self) -> None:
-        if self.margin < 0:
-            raise ValueError("margin must not be negative")
-
+class Loss(BradleyTerryOptions):
     def __call__(self, inputs: LossInputs) -> LossTerms:
         scores = pair_scores(inputs.logprobs_N, inputs, mean=self.length_normalised)
         terms_P = -logsigmoid(scores.chosen_P - scores.rejected_P - self.margin)

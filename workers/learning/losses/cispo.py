@@ -5,9 +5,7 @@ token loses its gradient. Source: MiniMax-M1, arXiv 2506.13585. `low` is 0 by de
 positive bound keeps a gradient on tokens whose probability the policy has already reduced.
 """
 
-from dataclasses import dataclass
-from typing import ClassVar
-
+from app.jobs.losses import CispoOptions
 from workers.learning.losses.contract import (
     LossInputs,
     LossTerms,
@@ -17,21 +15,7 @@ from workers.learning.losses.contract import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Cispo:
-    """Raises `ValueError` unless 0 ≤ low ≤ 1 ≤ high."""
-
-    rows_per_example: ClassVar[int] = 1
-    needs_vocabulary: ClassVar[bool] = False
-    uses_zero_advantage_tokens: ClassVar[bool] = False
-
-    low: float = 0.0
-    high: float = 4.0
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.low <= 1 <= self.high:
-            raise ValueError("the ratio's bounds must satisfy 0 <= low <= 1 <= high")
-
+class Loss(CispoOptions):
     def __call__(self, inputs: LossInputs) -> LossTerms:
         log_ratio_N = log_ratio(inputs.logprobs_N, inputs.sampler_logprobs_N, inputs.mask_N)
         ratio_N = log_ratio_N.detach().exp()

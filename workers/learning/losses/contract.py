@@ -8,7 +8,7 @@ gradient, even if their inputs are not finite.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import torch
 from torch import Tensor
@@ -26,7 +26,6 @@ class LossInputs:
     sampler_logprobs_N: Tensor
     """The same under the sampling policy; for preference losses, under the frozen reference."""
     advantages_N: Tensor
-    """Advantage of each token; its weight for losses on supervised data."""
     mask_N: Tensor
     """Boolean; true for trained tokens."""
     rows_N: Tensor
@@ -49,22 +48,11 @@ class LossTerms:
 
 
 class Loss(Protocol):
-    @property
-    def rows_per_example(self) -> int:
-        """Rows that must be in one micro-batch: 1, or 2 for pairs. The denominator of a step is the
-        number of trained tokens, or the number of pairs.
-        """
-        ...
+    """A class of options of `app.jobs.losses`, which says what the loss needs, with its value."""
 
-    @property
-    def needs_vocabulary(self) -> bool:
-        """True if the loss reads `mean_logprobs_N`."""
-        ...
-
-    @property
-    def uses_zero_advantage_tokens(self) -> bool:
-        """True if a token with advantage 0 has a gradient."""
-        ...
+    rows_per_example: ClassVar[int]
+    needs_vocabulary: ClassVar[bool]
+    uses_zero_advantage_tokens: ClassVar[bool]
 
     def __call__(self, inputs: LossInputs) -> LossTerms: ...
 

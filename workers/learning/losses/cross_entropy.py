@@ -4,20 +4,13 @@ L = -Σ w·lp, so ∂L/∂lp = -w, with a token's weight w in place of its advan
 including 0.
 """
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 import torch
 
+from app.jobs.losses import CrossEntropyOptions
 from workers.learning.losses.contract import LossInputs, LossTerms, never_clipped, zero_masked
 
 
-@dataclass(frozen=True, slots=True)
-class CrossEntropy:
-    rows_per_example: ClassVar[int] = 1
-    needs_vocabulary: ClassVar[bool] = False
-    uses_zero_advantage_tokens: ClassVar[bool] = False
-
+class Loss(CrossEntropyOptions):
     def __call__(self, inputs: LossInputs) -> LossTerms:
         logprobs_N = zero_masked(inputs.logprobs_N, inputs.mask_N)
         weights_N = zero_masked(inputs.advantages_N, inputs.mask_N)

@@ -10,13 +10,14 @@ With D = (lp_c - ref_c) - (lp_r - ref_r), sums over a completion's trained token
 `LossInputs.sampler_logprobs_N` contains the reference's log-probs. Sums run over pairs.
 """
 
-from dataclasses import dataclass
-from typing import ClassVar, Literal, assert_never
+from typing import assert_never
 
 import torch
+from pydantic import Field
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
+from app.jobs.losses import DpoOptions, Number
 from workers.learning.losses.contract import (
     LossInputs,
     LossTerms,
@@ -28,27 +29,9 @@ from workers.learning.losses.contract import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Dpo:
-    """Raises `ValueError` unless β > 0 and 0 ≤ ε < 0.5, and for `ipo` with an ε other than 0."""
-
-    rows_per_example: ClassVar[int] = 2
-    needs_vocabulary: ClassVar[bool] = False
-    uses_zero_advantage_tokens: ClassVar[bool] = False
-
-    beta: float = 0.1
-    label_smoothing: float = 0.0
-    variant: Literal["sigmoid", "ipo"] = "sigmoid"
-
-    def __post_init__(self) -> None:
-        if self.beta <= 0:
-            raise ValueError("beta must be positive")
-        if not 0 <= self.label_smoothing < 0.5:  # noqa: PLR2004 - 0.5 leaves no information
-            raise ValueError("label_smoothing must be at least 0 and below 0.5")
-        if self.variant not in {"sigmoid", "ipo"}:
-            raise ValueError("variant must be sigmoid or ipo")
-        if self.variant == "ipo" and self.label_smoothing:
-            raise ValueError("label_smoothing requires the sigmoid variant")
+class Loss(DpoOptions):
+    beta: Number = Field(default=0.1, gt=0)
+    """A hyperparameter of the job, not an option of its loss."""
 
     def __call__(self, inputs: LossInputs) -> LossTerms:
         log_ratio_N = zero_masked(inputs.logprobs_N - inputs.sampler_logprobs_N, inputs.mask_N)

@@ -4,28 +4,11 @@ L = -Σ lp·A - β/2·(lp - q)², so ∂L/∂lp = -A + β·(lp - q); on-policy i
 policy half of direct reward optimisation, Richemond et al., arXiv 2405.19107.
 """
 
-from dataclasses import dataclass
-from typing import ClassVar
-
+from app.jobs.losses import DroOptions
 from workers.learning.losses.contract import LossInputs, LossTerms, never_clipped, zero_masked
 
 
-@dataclass(frozen=True, slots=True)
-class Dro:
-    """`beta`, in units of reward per squared nat, has no default: published values differ by a
-    factor of five. Raises `ValueError` unless it is positive.
-    """
-
-    rows_per_example: ClassVar[int] = 1
-    needs_vocabulary: ClassVar[bool] = False
-    uses_zero_advantage_tokens: ClassVar[bool] = True
-
-    beta: float
-
-    def __post_init__(self) -> None:
-        if self.beta <= 0:
-            raise ValueError("beta must be positive")
-
+class Loss(DroOptions):
     def __call__(self, inputs: LossInputs) -> LossTerms:
         logprobs_N = zero_masked(inputs.logprobs_N, inputs.mask_N)
         distance_N = zero_masked(inputs.logprobs_N - inputs.sampler_logprobs_N, inputs.mask_N)

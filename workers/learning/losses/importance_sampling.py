@@ -4,20 +4,13 @@ L = -Σ r·A with r = exp(lp - q), so ∂L/∂lp = -r·A; on-policy (r = 1) it i
 on-policy modes; off-policy it has no trust region. Source: `importance_sampling` of the tinker API.
 """
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 import torch
 
+from app.jobs.losses import ImportanceSamplingOptions
 from workers.learning.losses.contract import LossInputs, LossTerms, log_ratio, out_of_range
 
 
-@dataclass(frozen=True, slots=True)
-class ImportanceSampling:
-    rows_per_example: ClassVar[int] = 1
-    needs_vocabulary: ClassVar[bool] = False
-    uses_zero_advantage_tokens: ClassVar[bool] = False
-
+class Loss(ImportanceSamplingOptions):
     def __call__(self, inputs: LossInputs) -> LossTerms:
         log_ratio_N = log_ratio(inputs.logprobs_N, inputs.sampler_logprobs_N, inputs.mask_N)
         terms_N = -log_ratio_N.exp() * torch.where(inputs.mask_N, inputs.advantages_N, 0.0)

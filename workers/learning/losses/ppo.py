@@ -6,37 +6,13 @@ separate upper bound ("clip higher", 0.28) is DAPO's, arXiv 2503.14476. With a d
 for A < 0 is at most -c·A and has no gradient at r > c: Ye et al., arXiv 1912.09729.
 """
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 import torch
 
+from app.jobs.losses import PpoOptions
 from workers.learning.losses.contract import LossInputs, LossTerms, log_ratio, out_of_range
 
 
-@dataclass(frozen=True, slots=True)
-class Ppo:
-    """`epsilon_high` `None` gives symmetric bounds. Raises `ValueError` outside 0 < ε < 1, and
-    unless c > 1.
-    """
-
-    rows_per_example: ClassVar[int] = 1
-    needs_vocabulary: ClassVar[bool] = False
-    uses_zero_advantage_tokens: ClassVar[bool] = False
-
-    epsilon: float = 0.2
-    epsilon_high: float | None = None
-    dual_clip: float | None = None
-    """The dual clip c, usually 3; `None` disables it."""
-
-    def __post_init__(self) -> None:
-        if not 0 < self.epsilon < 1:
-            raise ValueError("epsilon must lie between 0 and 1")
-        if self.epsilon_high is not None and self.epsilon_high <= 0:
-            raise ValueError("epsilon_high must be positive")
-        if self.dual_clip is not None and self.dual_clip <= 1:
-            raise ValueError("dual_clip must be greater than 1")
-
+class Loss(PpoOptions):
     def __call__(self, inputs: LossInputs) -> LossTerms:
         high = self.epsilon if self.epsilon_high is None else self.epsilon_high
         log_ratio_N = log_ratio(inputs.logprobs_N, inputs.sampler_logprobs_N, inputs.mask_N)

@@ -47,7 +47,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def lines(plan: MemoryPlan, total_bytes: int, *, memory: str) -> list[str]:
-    """Returns the plan as a table, and the lines about parts that do not fit."""
     problems = (f"DOES NOT FIT: {problem}" for problem in plan.problems)
     return [*table(plan, total_bytes, memory=memory), *problems]
 

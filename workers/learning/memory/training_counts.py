@@ -51,7 +51,6 @@ class Counts:
     """Bytes that a model needs in the trainer, and in the cache of an engine."""
 
     weights: int
-    """Bytes of the weights in the trainer."""
     engine_weights: int
     """Bytes of the weights in an engine on a GPU, in 16 bits."""
     adapter: int
@@ -63,19 +62,16 @@ class Counts:
     a_pair: float = field(default=0.0, kw_only=True)
     """Bytes for each pair of tokens of one row: scores or masks that attention keeps."""
     head: int
-    """Bytes for a chunk of logits."""
     kv_a_token: int
     """Bytes of a token in an engine, in 16 bits."""
 
     def batch_bytes(self, tokens: int, *, longest: int) -> int:
-        """Returns the bytes of a micro-batch whose rows have up to `longest` tokens."""
         if not tokens:
             return 0
         pairs = tokens * min(tokens, longest)
         return self.a_batch + int(self.a_token * tokens + self.a_pair * pairs)
 
     def batch_tokens(self, room: int, *, longest: int) -> int:
-        """Returns the tokens of a micro-batch that fits into `room` bytes, fragments included."""
         usable = USED_SHARE * room - self.a_batch
         if usable <= 0:
             return 0
@@ -173,7 +169,6 @@ class _Growth:
 
     @classmethod
     def through(cls, peaks: dict[int, int]) -> Self:
-        """Returns the curve through the peaks of three lengths."""
         (few, low), (some, middle), (many, high) = sorted(peaks.items())
         first, second = (middle - low) / (some - few), (high - middle) / (many - some)
         a_pair = (second - first) / (many - few)
@@ -208,7 +203,6 @@ def kv_bytes_a_token(config: PretrainedConfig) -> int:
 
 
 def _nbytes(model: nn.Module) -> int:
-    """Returns the bytes of a model's tensors; tied weights count once."""
     tensors = {id(tensor): tensor for tensor in (*model.parameters(), *model.buffers())}
     return sum(tensor.nbytes for tensor in tensors.values())
 

@@ -6,9 +6,11 @@ from functools import partial
 from pathlib import Path
 from typing import assert_never
 
+from app.database import RunUnitOfWork
 from app.graders.build import GradingPorts
 from app.graders.embeddings import build_embeddings
-from app.graders.judge_calls import EngineModel, EngineModels, Judges, RoutedJudges
+from app.graders.judge import Judges
+from app.graders.judge_calls import EngineModel, EngineModels, RoutedJudges
 from app.jobs.learning import AUTO, Learning, ObjectiveOptions, resolved_learning
 from app.jobs.modes import (
     AnyMode,
@@ -42,9 +44,7 @@ from workers.learning.trainer import Trainer
 from workers.methods.reinforcement.rows import Plan
 from workers.methods.schedulers.asynchronous import AsyncMode
 from workers.methods.schedulers.mode import GroupConfig, Mode, SchedulerContext
-from workers.methods.schedulers.streaming import StreamingMode
-from workers.methods.schedulers.sync import SyncMode
-from workers.processes.retry import retry_while_unavailable
+from workers.methods.schedulers.on_policy import StreamingMode, SyncMode
 from workers.rollout.environment import RolloutEnvironment, RolloutTools
 from workers.rollout.groups import RolloutSetup, RolloutSlots
 from workers.rollout.policy import EpisodeLimits
@@ -63,7 +63,6 @@ class TrainingParts:
     policy: EnginePolicy
     publisher: Publisher
     accelerators: int
-    """Accelerators that the trainer uses; 0 on a machine without one."""
 
 
 def assemble(
@@ -109,7 +108,6 @@ def assemble(
 def _environments(
     context: RunContext, method: ReinforcementMethod, endpoints: EndpointPool, signer: CallSigner
 ) -> Callable[[], RolloutEnvironment]:
-    """Returns the function that creates the environment of each rollout."""
     spec = method.http_environment
     if spec is not None:
         endpoint = endpoints.endpoint(spec.url, rate_limit=spec.rate_limit)
@@ -232,7 +230,6 @@ def shaping_config(options: ObjectiveOptions) -> ShapingConfig:
 
 
 def operators_endpoints(context: RunContext) -> EndpointPool:
-    """Returns the pool for the operator's own judges and embeddings."""
     settings = context.settings
     configured = EndpointPool(
         context.judge_egress or context.egress,
@@ -272,12 +269,11 @@ async def _find(context: RunContext, name: str) -> EngineModel | None:
     if base is not None:
         return EngineModel(name, base.name, None)
 
-    async def read() -> EngineModel | None:
-        async with context.unit() as unit:
-            tuned = await unit.models.get(name)
+    async def read(unit: RunUnitOfWork) -> EngineModel | None:
+        tuned = await unit.models.get(name)
         return None if tuned is None else EngineModel.of_tuned(tuned)
 
-    return await retry_while_unavailable(read)
+    return await context.in_unit(read)
 
 
 def build_mode(options: AnyMode, context: SchedulerContext) -> Mode:

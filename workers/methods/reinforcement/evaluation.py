@@ -7,18 +7,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar, assert_never
 
+from app.database import RunUnitOfWork
 from app.files.datasets import DatasetRow
-from app.jobs.ineffective_options import paths_of_judges
 from app.jobs.reinforcement import Evaluation, ReinforcementMethod
 from app.jobs.score_ranges import ScoreRanges, ranges_of
 from app.jobs.stop_rules import RuleTrigger
 from app.jobs.supervised import DpoMethod, SupervisedMethod
+from app.jobs.warnings import paths_of_judges
 from app.kit.ids import REPORT, VALID_BASE, VALID_GREEDY, GroupKey, Split
 from app.rollouts.rollouts import RolloutFilter, RolloutRow
 from app.rollouts.trajectory import ScoredRollout
 from workers.journal import Journal
 from workers.methods.reinforcement.step_summary import SampledValidation, summarise, valid_share
-from workers.processes.retry import retry_while_unavailable
 from workers.rollout.groups import RolloutSetup, run_groups
 from workers.rollout.policy import Policy
 from workers.runs.context import RunContext
@@ -30,8 +30,6 @@ _PAGE = 200
 
 @dataclass(frozen=True, slots=True)
 class Evaluator:
-    """Evaluates the held-out rows of a job by its `Evaluation`."""
-
     setup: RolloutSetup
     job_id: str
     options: Evaluation
@@ -227,23 +225,22 @@ async def collect_held_out(
     Reads page by page: a row carries its whole trace, and there may be 64,000 of them.
     """
 
-    async def read() -> _C:
+    async def read(unit: RunUnitOfWork) -> _C:
         values = new()
         after, more = None, True
-        async with context.unit() as unit:
-            while more:
-                page, more = await unit.rollouts.page(
-                    context.job.id,
-                    RolloutFilter(split=split, step=step),
-                    after=after,
-                    limit=_PAGE,
-                )
-                for row in page:
-                    values.add(row)
-                    after = row.id
+        while more:
+            page, more = await unit.rollouts.page(
+                context.job.id,
+                RolloutFilter(split=split, step=step),
+                after=after,
+                limit=_PAGE,
+            )
+            for row in page:
+                values.add(row)
+                after = row.id
         return values
 
-    return await retry_while_unavailable(read)
+    return await context.in_unit(read)
 
 
 class _HeldOutValues:

@@ -14,6 +14,7 @@ from app.kit.errors import NOTHING_TO_LEARN, RunFailed
 from app.models.context_size import NO_ROOM_CURE, full_context
 from app.rollouts.rollouts import RolloutRow, last_turn
 from app.rollouts.trajectory import StopReason
+from workers.methods.reinforcement.baseline_effects import BaselineEffects
 from workers.methods.reinforcement.evaluation import collect_held_out
 from workers.methods.reinforcement.rows import Plan
 from workers.runs.context import RunContext
@@ -40,8 +41,6 @@ _OTHER_CURE: Final = "Try the grader on one answer with POST /v1/fine_tuning/alp
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """A reason to expect that nothing can be learned."""
-
     reason: str
     cure: str
     param: str | None = None
@@ -55,8 +54,6 @@ class Diagnosis:
 
 @dataclass(slots=True)
 class LearnabilityCounts:
-    """Counts over the rollouts of a validation."""
-
     graded: int = 0
     unanswered: int = 0
     """Rollouts whose prompt left no token for an answer."""
@@ -70,6 +67,7 @@ class LearnabilityCounts:
     """Counts of rollouts without a reward, by class of failure."""
     losses: dict[str, str] = field(default_factory=dict)
     """The message of the first of each class."""
+    effects: BaselineEffects = field(default_factory=BaselineEffects)
 
     def add(self, row: RolloutRow) -> None:
         if row.reward is None:
@@ -78,6 +76,7 @@ class LearnabilityCounts:
             self.losses.setdefault(cause, (row.failure_message or "")[:_EXCERPT])
             return
         self.graded += 1
+        self.effects.add(row)
         if row.stop_reason == StopReason.TOKEN_LIMIT and not row.completion_tokens:
             self.unanswered += 1
             self.longest_prompt = max(self.longest_prompt, row.prompt_tokens)
@@ -200,13 +199,34 @@ class LearningCheck:
         """Reads the committed validation of the base model. Raises `RunFailed`, or warns once."""
         if self._options.action == "off":
             return
-        diagnosis = await self._diagnosis()
-        if diagnosis is None:
-            return
+        context, method = self._context, self._method
+        evidence = await collect_held_out(context, "valid", step=0, new=LearnabilityCounts)
+        effort = method.hyperparameters.reasoning_effort
+        objective = resolved_learning(method, context.base_model, effort).objective
+        if evidence.graded >= LEAST_GRADED:
+            await self._tell_effects(evidence.effects)
+        diagnosis = evidence.diagnosis(
+            self._options,
+            grader=method.grader,
+            objective=objective,
+            context_length=context.base_model.context_length,
+        )
+        if diagnosis is not None:
+            await self._tell(diagnosis)
+
+    async def _tell(self, diagnosis: Diagnosis) -> None:
         if self._options.action == "fail" and diagnosis.certain:
             raise RunFailed(diagnosis.message, code=NOTHING_TO_LEARN, param=diagnosis.param)
         warning = f"Perhaps nothing can be learned. {diagnosis.reason}. {diagnosis.cure}."
         await self._reporter.announcer.message_once(warning, level="warn")
+
+    async def _tell_effects(self, effects: BaselineEffects) -> None:
+        announcer, method = self._reporter.announcer, self._method
+        for warning in effects.warnings(method):
+            await announcer.message_once(warning, level="warn")
+        unused = None if method.objective is None else effects.unused_terms(method.objective)
+        if unused is not None:
+            await announcer.message_once(unused, level="info")
 
     async def before_step(self, step: int) -> None:
         """Raises `RunFailed` if no group of enough steps had rollouts of different reward."""
@@ -220,15 +240,4 @@ class LearningCheck:
         raise RunFailed(
             f"The first {groups} groups trained nothing: {why}.",
             code=NOTHING_TO_LEARN,
-        )
-
-    async def _diagnosis(self) -> Diagnosis | None:
-        context, method = self._context, self._method
-        evidence = await collect_held_out(context, "valid", step=0, new=LearnabilityCounts)
-        effort = method.hyperparameters.reasoning_effort
-        return evidence.diagnosis(
-            self._options,
-            grader=method.grader,
-            objective=resolved_learning(method, context.base_model, effort).objective,
-            context_length=context.base_model.context_length,
         )

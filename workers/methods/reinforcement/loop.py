@@ -85,16 +85,12 @@ _EXCERPT: Final = 240
 
 @dataclass(frozen=True, slots=True)
 class ExcessiveLosses:
-    """A lost share over the limit."""
-
     reason: str
     """The share and its main cause, in words a customer can act on."""
     cause: FailureClass
-    """The class of most failures."""
     flag: str | None = None
     """The error flag of most failures, if it names a cause that the user can correct."""
     param: str | None = None
-    """The path of the grader that raised the flag, in the body of the job."""
 
     @property
     def cure(self) -> str:
@@ -102,7 +98,6 @@ class ExcessiveLosses:
 
     @property
     def code(self) -> str:
-        """Error code of a job that ends for it."""
         return self._code_and_cure[0]
 
     @property
@@ -113,7 +108,6 @@ class ExcessiveLosses:
 
 
 def _of_class(cause: FailureClass) -> tuple[str, str]:
-    """Returns error code and correction by the class of the failure."""
     match cause:
         case FailureClass.GRADER_ITEM_MISSING:
             cure = "Correct the grader's template, or give every row that key"
@@ -255,7 +249,6 @@ class ReinforcementLoop:
     async def compare(
         self, valid_rows: Sequence[DatasetRow], *, step: int, start: Policy, tuned: Policy
     ) -> None:
-        """Samples the published step and the model at the start again, for the report."""
         if await self._reporter.was_compared(step):
             return
         journal = await self._journal(self._committed + 1)
@@ -315,7 +308,6 @@ class ReinforcementLoop:
         return StepOutcome(trained, adapter, await self._evaluate(step, valid_rows))
 
     async def _order(self, train_rows: Sequence[DatasetRow]) -> RowOrder:
-        """Returns the rows of each step, from what the committed steps have measured."""
         options = self._options
         ordering, mode = options.ordering or UniformOrdering(), options.mode
         self._pass_rates = await pass_rates_of(
@@ -387,7 +379,6 @@ class ReinforcementLoop:
         return replace(validation, values=count_losses(validation.rollouts), warnings=[warning])
 
     async def _journal(self, step: int) -> PostgresJournal:
-        """Returns the journal that is kept until a step is committed; it is loaded once."""
         if step not in self._journals:
             self._journals[step] = asyncio.create_task(self._read_journal(step))
         return await asyncio.shield(self._journals[step])

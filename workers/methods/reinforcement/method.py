@@ -27,7 +27,6 @@ from app.tools.mcp_listings import clashes, functions_of
 from app.tools.mcp_servers import McpListing
 from workers.methods.reinforcement.rows import Plan, RowFile, load_rows
 from workers.methods.reinforcement.step_report import ReinforcementStepReport
-from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import RunContext
 from workers.runs.data import file_warnings, training_file, validation_file
 from workers.runs.method import CheckStop, TrainingResult
@@ -83,7 +82,6 @@ def _check_together(method: ReinforcementMethod) -> None:
 def with_listings(
     method: ReinforcementMethod, listings: Mapping[int, McpListing]
 ) -> ReinforcementMethod:
-    """Returns the method with a listing added to each server, by the server's position."""
     servers = tuple(
         server.model_copy(update={"listing": listings[index]}) if index in listings else server
         for index, server in enumerate(method.mcp_servers)
@@ -98,11 +96,7 @@ async def record_listings(context: RunContext, listings: Mapping[int, McpListing
     if not listings:
         return
 
-    async def write() -> None:
-        async with context.unit() as unit:
-            await unit.jobs.record_listings(listings)
-
-    await retry_while_unavailable(write)
+    await context.in_unit(lambda unit: unit.jobs.record_listings(listings))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +107,6 @@ class PreparedReinforcement:
     train_rows: RowFile
     valid_rows: RowFile
     loading: asyncio.Task[None]
-    """Imports the training module."""
     file_warnings: Sequence[str] = ()
     warnings: Sequence[str] = ()
     listings: Mapping[int, McpListing] = field(default_factory=dict)
@@ -150,8 +143,6 @@ class PreparedReinforcement:
 
 
 class ReinforcementTraining:
-    """Implements `workers.runs.method.Method`."""
-
     def __init__(self, context: RunContext, method: ReinforcementMethod) -> None:
         self._context = context
         self._method = method

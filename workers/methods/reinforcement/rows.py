@@ -1,4 +1,4 @@
-"""The rows of a reinforcement job's file, checked once and read again when needed.
+"""The rows of a reinforcement job's file, and the order in which its steps use them.
 
 A file may hold half a gigabyte, so rows stay on disk: one pass checks each of them and records its
 offset.
@@ -15,7 +15,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
-from typing import Any, BinaryIO, Final, Protocol, assert_never, overload
+from typing import Any, BinaryIO, Final, assert_never, overload
 
 from typing_extensions import override
 
@@ -23,7 +23,7 @@ from app.files.datasets import MAX_ROW_BYTES, DatasetError, DatasetRow, Prompts,
 from app.files.division import difficulty_of
 from app.jobs.modes import AnyOrdering, EasyToHardOrdering, FocusOrdering, UniformOrdering
 from app.jobs.reinforcement import ReinforcementMethod, ResolvedHyperparameters
-from app.jobs.warnings import NO_NEEDS, RowFaults, RowNeeds, row_needs
+from app.jobs.row_tries import NO_NEEDS, RowFaults, RowNeeds, row_needs
 from app.kit.errors import RunFailed
 from app.rollouts.metrics import TIE
 from app.rollouts.rollouts import PlayedRow
@@ -122,12 +122,10 @@ class Plan:
         return self.hyperparameters.total_steps
 
     def groups_before(self, step: int) -> int:
-        """Returns the number of groups in all steps before `step`."""
         epochs, steps = divmod(step - 1, -(-self.train_rows // self.hyperparameters.batch_size))
         return epochs * self.train_rows + steps * self.hyperparameters.batch_size
 
     def evaluates_after(self, step: int) -> bool:
-        """Returns true at every `eval_interval` and after the last step."""
         return step == self.total_steps or step % self.hyperparameters.eval_interval == 0
 
 
@@ -137,8 +135,6 @@ _UNKNOWN: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class LastRate:
-    """The last measurement of a row."""
-
     step: int
     """The step that last trained its rollouts; 0 for a difficulty that its file names."""
     pass_rate: float | None
@@ -146,13 +142,47 @@ class LastRate:
 
 
 Known = Mapping[int, LastRate]
-"""The last pass rates, by number of the row."""
 
 
-class PassRates(Protocol):
+class RowPassRates:
+    def __init__(self, pass_reward: float | None, priors: Mapping[int, float]) -> None:
+        """`priors` are pass rates of rows before they were played."""
+        self._pass_reward = pass_reward
+        self._priors = {row: LastRate(0, rate) for row, rate in priors.items()}
+        self._by_step: dict[int, dict[int, float | None]] = {}
+        self._committed = 0
+        self._last: tuple[int, dict[int, LastRate]] = (0, dict(self._priors))
+
     def as_of(self, step: int) -> Known:
         """Returns what is known after a committed step; 0 is before the first one."""
-        ...
+        if step > self._committed:
+            raise RuntimeError(f"step {step} is not committed, and its pass_rates are not known")
+        at, known = self._last
+        if step < at:
+            at, known = 0, dict(self._priors)
+        for later in range(at + 1, step + 1):
+            for row, rate in self._by_step.get(later, {}).items():
+                before = known[row].pass_rate if row in known else None
+                known[row] = LastRate(later, before if rate is None else rate)
+        self._last = (step, known)
+        return known
+
+    def add(self, step: int, played: Iterable[PlayedRow]) -> None:
+        """Adds the rollouts that a committed step has trained. A row whose rollouts were all lost
+        was played, and keeps the rate that it had.
+        """
+        rewards = defaultdict[int, list[float]](list)
+        for each in played:
+            rewards[each.prompt_index] += [] if each.reward is None else [each.reward]
+        self._committed = max(self._committed, step)
+        self._by_step[step] = {row: self._rate(of_row) for row, of_row in rewards.items()}
+
+    def _rate(self, rewards: list[float]) -> float | None:
+        if not rewards:
+            return None
+        if self._pass_reward is None:
+            return fmean(rewards)
+        return sum(reward >= self._pass_reward for reward in rewards) / len(rewards)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +197,6 @@ class StepSizes:
         return -(-self.row_count // self.batch_size)
 
     def size(self, step: int) -> int:
-        """Returns the number of rows of a step."""
         position = (step - 1) % self.steps_per_epoch
         return min(self.batch_size, self.row_count - position * self.batch_size)
 
@@ -175,42 +204,35 @@ class StepSizes:
         return step - (step - 1) % self.steps_per_epoch
 
     def until(self, step: int) -> int:
-        """Returns the number of rows of all steps up to this one."""
         epochs, steps = divmod(step, self.steps_per_epoch)
         return epochs * self.row_count + steps * self.batch_size
 
 
 @dataclass(frozen=True, slots=True)
 class RowOrder:
-    """The rows of each step of a run."""
-
     ordering: AnyOrdering
     sizes: StepSizes
     seed: int
-    pass_rates: PassRates
+    pass_rates: RowPassRates
     lag: int = 0
     """Number of steps that are sampled before the one before them is committed."""
 
     def rows(self, step: int) -> list[int]:
-        """Returns the numbers of the rows of a step."""
         ordering = self.ordering
         match ordering:
             case UniformOrdering():
-                return self._uniform(step)
+                return rows_of_step(
+                    step,
+                    seed=self.seed,
+                    row_count=self.sizes.row_count,
+                    batch_size=self.sizes.batch_size,
+                )
             case EasyToHardOrdering():
                 return self._easy_to_hard(step)
             case FocusOrdering():
                 return self._focus(ordering, step)
             case _:
                 assert_never(ordering)
-
-    def _uniform(self, step: int) -> list[int]:
-        return rows_of_step(
-            step,
-            seed=self.seed,
-            row_count=self.sizes.row_count,
-            batch_size=self.sizes.batch_size,
-        )
 
     def _easy_to_hard(self, step: int) -> list[int]:
         """The order of a pass is decided at its beginning, so that it has each row once."""
@@ -232,7 +254,9 @@ class RowOrder:
         known, size = self._known(step), self.sizes.size(step)
         shuffled = self._shuffled(f"focus/{self.seed}/{step}")
         turns = self._turns(step)
-        oldest = sorted(shuffled, key=lambda row: (turns[row], _age(known, row)))
+        oldest = sorted(
+            shuffled, key=lambda row: (turns[row], known[row].step if row in known else -1)
+        )
         inside, outside = list[int](), list[int]()
         for row in oldest:
             rate = known[row].pass_rate if row in known else None
@@ -267,53 +291,6 @@ class RowOrder:
 def _rate(known: Known, row: int) -> float:
     rate = known[row].pass_rate if row in known else None
     return _UNKNOWN if rate is None else rate
-
-
-def _age(known: Known, row: int) -> int:
-    """Returns the step that last played a row; rows that were never played come first."""
-    return known[row].step if row in known else -1
-
-
-class RowPassRates:
-    """Implements `workers.methods.reinforcement.rows.PassRates`."""
-
-    def __init__(self, pass_reward: float | None, priors: Mapping[int, float]) -> None:
-        """`priors` are pass rates of rows before they were played."""
-        self._pass_reward = pass_reward
-        self._priors = {row: LastRate(0, rate) for row, rate in priors.items()}
-        self._by_step: dict[int, dict[int, float | None]] = {}
-        self._committed = 0
-        self._last: tuple[int, dict[int, LastRate]] = (0, dict(self._priors))
-
-    def as_of(self, step: int) -> Known:
-        if step > self._committed:
-            raise RuntimeError(f"step {step} is not committed, and its pass_rates are not known")
-        at, known = self._last
-        if step < at:
-            at, known = 0, dict(self._priors)
-        for later in range(at + 1, step + 1):
-            for row, rate in self._by_step.get(later, {}).items():
-                before = known[row].pass_rate if row in known else None
-                known[row] = LastRate(later, before if rate is None else rate)
-        self._last = (step, known)
-        return known
-
-    def add(self, step: int, played: Iterable[PlayedRow]) -> None:
-        """Adds the rollouts that a committed step has trained. A row whose rollouts were all lost
-        was played, and keeps the rate that it had.
-        """
-        rewards = defaultdict[int, list[float]](list)
-        for each in played:
-            rewards[each.prompt_index] += [] if each.reward is None else [each.reward]
-        self._committed = max(self._committed, step)
-        self._by_step[step] = {row: self._rate(of_row) for row, of_row in rewards.items()}
-
-    def _rate(self, rewards: list[float]) -> float | None:
-        if not rewards:
-            return None
-        if self._pass_reward is None:
-            return fmean(rewards)
-        return sum(reward >= self._pass_reward for reward in rewards) / len(rewards)
 
 
 def played_rows(rollouts: Iterable[ScoredRollout]) -> list[PlayedRow]:

@@ -60,7 +60,6 @@ class ReinforcementStepReport:
         return {key: value for key, value in values.items() if value is not None}
 
     def _judge_tokens(self, outcome: StepOutcome) -> dict[str, Values]:
-        """Returns the tokens of the step's judges by model, those of greedy rollouts included."""
         total = grader_metrics.usage_by_model(
             self._grader, outcome.train_values, outcome.valid_values
         )
@@ -88,7 +87,6 @@ class ReinforcementStepReport:
 
 
 def _added(total: dict[str, Values], more: dict[str, Values]) -> dict[str, Values]:
-    """Returns the sums of two usages by model."""
     summed = {model: dict(values) for model, values in total.items()}
     for model, values in more.items():
         own = summed.setdefault(model, {})

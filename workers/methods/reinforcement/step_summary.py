@@ -26,7 +26,6 @@ from workers.runs.step_outcome import TrainedStep, Validation
 
 
 def summarise(rollouts: Sequence[ScoredRollout]) -> dict[str, float]:
-    """Returns the curve values of one split at one step."""
     valid = [rollout for rollout in rollouts if rollout.grade is not None]
     values = count_losses(rollouts)
     values.update(_rewards(valid))
@@ -39,13 +38,11 @@ def summarise(rollouts: Sequence[ScoredRollout]) -> dict[str, float]:
 
 
 def count_losses(rollouts: Sequence[ScoredRollout]) -> dict[str, float]:
-    """Counts the valid rollouts, and the lost ones by cause."""
     valid = sum(rollout.grade is not None for rollout in rollouts)
     return {names.ROLLOUTS_VALID: float(valid), **_discards(rollouts), **_grader_errors(rollouts)}
 
 
 def _grader_errors(rollouts: Sequence[ScoredRollout]) -> dict[str, float]:
-    """Returns the share of graded rollouts in which the grader had an error."""
     failed = sum(_is_of_grader(rollout.failure) for rollout in rollouts)
     graded = [rollout.grade for rollout in rollouts if rollout.grade is not None]
     flagged = sum(_is_flagged(grade) for grade in graded)
@@ -228,8 +225,6 @@ def _one_tool(tool: str, calls: Iterable[ToolCallRecord], *, rollouts: int) -> d
 
 @dataclass(frozen=True, slots=True)
 class SampledStep(TrainedStep):
-    """A step as its scheduler sampled and trained it."""
-
     rollouts: Sequence[ScoredRollout] = ()
 
     @override

@@ -52,39 +52,32 @@ async def train(
     check = LearningCheck(context, method, plan, reporter=reporter)
     try:
         await parts.publisher.forget_earlier_claims()
-        loop = _loop(context, plan, parts, method=method, reporter=reporter)
+        loop = ReinforcementLoop(
+            context,
+            plan,
+            options=method,
+            setup=parts.setup,
+            mode=parts.mode,
+            policy=parts.policy,
+            publisher=parts.publisher,
+            reporter=reporter,
+            base_policy=None if context.start is None else parts.policy.base,
+        )
         ended = await _train_steps(
             context, loop, parts, rows=rows, reporter=reporter, check=check, check_stop=check_stop
         )
         chosen = await best_adapter(context)
-        await _compare(context, loop, parts, valid_rows=rows[1], chosen=chosen)
+        start = await _start_policy(context, parts)
+        tuned = await parts.publisher.policy_of(
+            chosen.step, lambda: fetch_adapter(context, chosen.key)
+        )
+        await loop.compare(rows[1], step=chosen.step, start=start, tuned=tuned)
     finally:
         await parts.mode.close()
         parts.trainer.close()
         await parts.publisher.close()
     report = await _report(context, plan, reporter, chosen=chosen, ended=ended)
     return TrainingResult(chosen.step, chosen.key, report, ended)
-
-
-def _loop(
-    context: RunContext,
-    plan: Plan,
-    parts: TrainingParts,
-    *,
-    method: ReinforcementMethod,
-    reporter: Reporter,
-) -> ReinforcementLoop:
-    return ReinforcementLoop(
-        context,
-        plan,
-        options=method,
-        setup=parts.setup,
-        mode=parts.mode,
-        policy=parts.policy,
-        publisher=parts.publisher,
-        reporter=reporter,
-        base_policy=None if context.start is None else parts.policy.base,
-    )
 
 
 async def _train_steps(
@@ -122,27 +115,7 @@ async def _train_steps(
     return None
 
 
-async def _compare(
-    context: RunContext,
-    loop: ReinforcementLoop,
-    parts: TrainingParts,
-    *,
-    valid_rows: Sequence[DatasetRow],
-    chosen: ChosenAdapter,
-) -> None:
-    """Samples the chosen step and the model at the start."""
-    await loop.compare(
-        valid_rows,
-        step=chosen.step,
-        start=await _start_policy(context, parts),
-        tuned=await parts.publisher.policy_of(
-            chosen.step, lambda: fetch_adapter(context, chosen.key)
-        ),
-    )
-
-
 async def _start_policy(context: RunContext, parts: TrainingParts) -> Policy:
-    """Returns a policy that samples from the model that training started from."""
     start = context.start
     if start is None:
         return parts.policy.base

@@ -8,16 +8,18 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any, Final
 
+from typing_extensions import override
+
 from app.jobs.modes import AsyncOptions
 from app.kit.errors import RunFailed
 from app.rollouts import metrics as names
 from workers.compute import run_on_compute_thread
 from workers.methods.reinforcement.step_summary import SampledStep
 from workers.methods.schedulers.mode import (
+    Mode,
     PreparedGroup,
     PromptSchedule,
     SchedulerContext,
-    StepReading,
     rollouts_of,
     samples_of,
     settled_groups,
@@ -27,16 +29,10 @@ from workers.rollout.policy import SampledTurn, SamplingParams, VersionedPolicy
 
 @dataclass(frozen=True, slots=True, order=True)
 class Dispatch:
-    """The dispatch of one prompt's group. Dispatches are ordered by age."""
-
     version: int
-    """The version that was served when the prompt was dispatched."""
     step: int
-    """The prompt's step of the curriculum."""
     row_index: int
-    """The prompt's position in that step."""
     attempt: int = 0
-    """Number of times that the prompt was requeued."""
 
 
 class StalenessQueue:
@@ -63,12 +59,10 @@ class StalenessQueue:
 
     @property
     def in_flight(self) -> list[Dispatch]:
-        """Dispatches that are not finished, oldest first."""
         return sorted(self._in_flight)
 
     @property
     def depth(self) -> int:
-        """Groups that are finished and not taken."""
         return len(self._finished)
 
     def dispatch_next(self, version: int) -> Dispatch | None:
@@ -172,7 +166,6 @@ class StalenessQueue:
         return min(self._last_step, self._last_use(dispatch.version))
 
     def _last_use(self, version: int) -> int:
-        """Returns the last step that may train on rollouts of a version."""
         return version + self._max_staleness + 1
 
 
@@ -191,9 +184,7 @@ class CommittedPolicy:
 class _RunningGroup:
     task: asyncio.Task[PreparedGroup]
     unfinished: int
-    """Rollouts that are not finished yet."""
     started: float
-    """Monotonic seconds."""
 
 
 class GroupTasks:
@@ -309,11 +300,10 @@ STRAGGLER_STEPS: Final = 3.0
 _MEASURED_STEPS: Final = 8
 
 
-class AsyncMode:
+class AsyncMode(Mode):
     def __init__(self, context: SchedulerContext, options: AsyncOptions) -> None:
-        self._context = context
+        super().__init__(context)
         self._options = options
-        self._reading = StepReading(context.sampler_clock)
         self._groups: dict[tuple[int, int], tuple[PreparedGroup, float]] = {}
         """Groups that are finished and not trained, with the seconds they lasted, by step of the
         curriculum and row in it."""
@@ -321,13 +311,13 @@ class AsyncMode:
         """Seconds for which the groups cancelled in this step had run."""
         self._steps_s: deque[float] = deque(maxlen=_MEASURED_STEPS)
         self._requeued = 0
-        self._schedule: PromptSchedule
         self._queue: StalenessQueue
         self._policy: CommittedPolicy
         self._tasks: GroupTasks | None = None
 
+    @override
     async def start(self, schedule: PromptSchedule) -> None:
-        self._schedule = schedule
+        await super().start(schedule)
         self._queue = StalenessQueue(
             schedule.size,
             total_steps=schedule.total_steps,
@@ -355,6 +345,7 @@ class AsyncMode:
             self._tasks.start(dispatch)
         self._dispatch()
 
+    @override
     async def step(self, step: int) -> SampledStep:
         started = time.perf_counter()
         self._requeued = 0
@@ -383,10 +374,12 @@ class AsyncMode:
             step, groups, values=values, ages=ages, scheduler_state=scheduler_state
         )
 
+    @override
     async def on_step_committed(self, step: int) -> None:
         self._policy.version = step
         self._dispatch()
 
+    @override
     async def close(self) -> None:
         if self._tasks is not None:
             await self._tasks.close()
@@ -441,7 +434,6 @@ class AsyncMode:
         return STRAGGLER_STEPS * fmean(self._steps_s) if self._steps_s else float("inf")
 
     def _receive(self) -> None:
-        """Moves the groups that finished since the last call into the queue."""
         for dispatch, group, seconds in self._running.arrivals():
             rollouts = group.scored.rollouts
             turns = [turn for rollout in rollouts for turn in rollout.trajectory.turns]
@@ -450,7 +442,6 @@ class AsyncMode:
             self._groups[dispatch.step, dispatch.row_index] = group, seconds
 
     def _restart(self, requeued: Sequence[tuple[Dispatch, Dispatch]]) -> None:
-        """Cancels the group of each old dispatch and starts that of the new one."""
         for old, new in requeued:
             lasted_s = self._running.cancel(old)
             finished = self._groups.pop((old.step, old.row_index), None)

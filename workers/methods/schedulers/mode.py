@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from statistics import fmean
-from typing import Any, Protocol
+from typing import Any
 
 from app.files.datasets import DatasetRow
 from app.kit.ids import GroupKey, SampleKey
@@ -36,8 +36,6 @@ from workers.rollout.policy import BusyClock, IdleShare, Policy, VersionedPolicy
 
 @dataclass(frozen=True, slots=True)
 class GroupConfig:
-    """Settings that turn a group into training samples."""
-
     min_group_share: float
     """A group with a smaller share of graded rollouts trains nothing."""
     shaping: ShapingConfig
@@ -47,8 +45,6 @@ class GroupConfig:
 
 @dataclass(frozen=True, slots=True)
 class PreparedGroup:
-    """A scored group and the training samples made of it."""
-
     scored: ScoredGroup
     advantages: Sequence[float | None]
     """Parallel to the rollouts; `None` for one that trains nothing."""
@@ -77,7 +73,6 @@ class PreparedGroup:
 
 
 def prepare(group: ScoredGroup, config: GroupConfig) -> PreparedGroup:
-    """Computes the advantage of each rollout within its group."""
     # An estimator that divides by the step's deviation waits for the step: see `settled_groups`.
     estimator = "centred" if config.estimator == BATCH_STD else config.estimator
     shaped = order_equals([_shaped(rollout, config.shaping) for rollout in group.rollouts])
@@ -131,7 +126,6 @@ def with_logprobs(
 
 
 def group_counts(groups: Sequence[PreparedGroup]) -> dict[str, float]:
-    """Returns curve values: the number of groups that trained, and of the others by reason."""
     counts = Counter(group.status for group in groups)
     return {
         names.GROUPS_TRAINED: float(counts["trained"]),
@@ -171,8 +165,6 @@ def _shaped(rollout: ScoredRollout, shaping: ShapingConfig) -> ShapedReward | No
 
 @dataclass(frozen=True, slots=True)
 class SchedulerContext:
-    """The parts that every mode works with."""
-
     setup: RolloutSetup
     trainer: Trainer
     policy: VersionedPolicy
@@ -189,7 +181,6 @@ class SchedulerContext:
         journal: Journal,
         on_finished: Callable[[], None] = lambda: None,
     ) -> PreparedGroup:
-        """Runs the group of a row and makes its training samples."""
         group = await run_group(
             self.setup,
             row,
@@ -224,7 +215,6 @@ class PromptSchedule:
     may sample the step.
     """
     size: Callable[[int], int]
-    """Number of rows of any step."""
     journal: Callable[[int], Awaitable[Journal]]
     """Returns the journal that is kept until the given step is committed."""
     check: Callable[[Sequence[ScoredRollout]], None]
@@ -239,26 +229,7 @@ class PromptSchedule:
     """`StepOutcome.scheduler_state` of the last committed step; `None` in a fresh run."""
 
     def keys(self, row: DatasetRow, step: int, attempt: int = 0) -> list[SampleKey]:
-        """Returns the keys of one group: the samples of a row at a step of the curriculum."""
         return GroupKey(self.job_id, "train", step, row.index, attempt).samples(self.group_size)
-
-
-class Mode(Protocol):
-    async def start(self, schedule: PromptSchedule) -> None:
-        """Prepares the mode; called once, before the first step of a claim."""
-        ...
-
-    async def step(self, step: int) -> SampledStep:
-        """Samples and trains one step. Raises what `PromptSchedule.check` and rollouts raise."""
-        ...
-
-    async def on_step_committed(self, step: int) -> None:
-        """Receives the notice that the step is durable and its version served."""
-        ...
-
-    async def close(self) -> None:
-        """Stops all running work; also called after a fault."""
-        ...
 
 
 class StepReading:
@@ -311,3 +282,24 @@ class StepReading:
             scheduler_state=scheduler_state,
             rollouts=[rollout for group in groups for rollout in group.trained_rollouts],
         )
+
+
+class Mode:
+    def __init__(self, context: SchedulerContext) -> None:
+        self._context = context
+        self._reading = StepReading(context.sampler_clock)
+        self._schedule: PromptSchedule
+
+    async def start(self, schedule: PromptSchedule) -> None:
+        """Prepares the mode; called once, before the first step of a claim."""
+        self._schedule = schedule
+
+    async def step(self, step: int) -> SampledStep:
+        """Samples and trains one step. Raises what `PromptSchedule.check` and rollouts raise."""
+        raise NotImplementedError
+
+    async def on_step_committed(self, step: int) -> None:
+        """Called once the step is durable and its version served."""
+
+    async def close(self) -> None:
+        """Stops all running work; also called after a fault."""

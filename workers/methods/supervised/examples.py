@@ -1,4 +1,6 @@
-"""Renders rows to training samples: tokens, and a mask of the trained ones."""
+"""Reads a supervised or preference file row by row and renders rows to training samples: tokens,
+and a mask of the trained ones.
+"""
 
 import asyncio
 import itertools
@@ -37,7 +39,6 @@ from workers.runs.data import JobFile, rows_of_step
 @dataclass(frozen=True, slots=True)
 class ExampleRow:
     line: int
-    """Line number in its file, from 1."""
     item: dict[str, Any]
 
 
@@ -130,7 +131,6 @@ class Examples:
 
 
 def supervised_examples(renderer: Renderer, *, limit: int, train_on: TrainOn) -> MakeExample:
-    """Renders a supervised row of at most `limit` tokens."""
 
     def make(row: ExampleRow) -> Example:
         messages, tools = row.item["messages"], row.item.get("tools") or None
@@ -154,7 +154,6 @@ def supervised_examples(renderer: Renderer, *, limit: int, train_on: TrainOn) ->
 
 
 def preference_examples(renderer: Renderer, *, limit: int) -> MakeExample:
-    """Renders a pair; the input and one answer together have at most `limit` tokens."""
 
     def make(row: ExampleRow) -> Example:
         prompt = row.item["input"]
@@ -236,7 +235,6 @@ def _add(texts: list[_TokenizedText], turn: _TokenizedText) -> None:
 
 
 def _sample(tokens: list[int], mask: list[int]) -> TrainingSample:
-    """Returns a sample with weight 1 for each trained token."""
     return TrainingSample(tokens, mask, [0.0] * len(tokens), 1.0)
 
 
@@ -252,7 +250,6 @@ class SupervisedPlan:
     hyperparameters: ResolvedSupervisedHyperparameters
     train_rows: int
     valid_rows: int
-    """Number of validation rows; 0 without a validation file."""
     seed: int
 
     @property
@@ -285,7 +282,6 @@ class SupervisedPlan:
         )
 
     def some_held_out(self, step: int) -> list[int]:
-        """Returns the few held-out rows of a step, as many as a batch has rows."""
         return rows_of_step(
             step,
             seed=self.seed,

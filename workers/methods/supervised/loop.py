@@ -163,7 +163,6 @@ class SupervisedLoop:
         return {name: value for name, value in stats.items() if name not in left_out}
 
     async def _validate(self, step: int) -> Validation:
-        """Measures all held-out rows and keeps each row's values for the report."""
         started = time.perf_counter()
         rows = await self._measured(range(self._plan.valid_rows))
         await store_values(self._context, step, rows)

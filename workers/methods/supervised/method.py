@@ -80,8 +80,6 @@ class PreparedSupervised:
 
 
 class SupervisedTraining:
-    """Implements `workers.runs.method.Method` for supervised and DPO jobs."""
-
     def __init__(self, context: RunContext, method: SupervisedMethod | DpoMethod) -> None:
         self._context = context
         self._method = method

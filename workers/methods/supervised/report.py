@@ -233,7 +233,6 @@ def _have(rows: Sequence[RowValues], name: str) -> bool:
 
 
 def _won(before: Rows, after: Rows) -> dict[str, Any]:
-    """Counts the rows that improved and worsened, and lists the worsened ones, worst first."""
     by_order = _have([*before.values(), *after.values()], names.PREFERENCE_CHOSEN_LOGPROB)
     value = _lead if by_order else _loss
     pairs = {row: (value(before[row]), value(after[row])) for row in before}

@@ -25,7 +25,6 @@ PART_ROWS: Final = 256
 _FILE: Final = "logprobs.safetensors"
 
 Logprobs = NDArray[np.float32]
-"""Log-probs of the trained tokens of one answer."""
 
 
 class ReferenceModel(Protocol):
@@ -81,7 +80,6 @@ class ReferenceLogprobs:
             return None
 
     def with_reference(self, row: int, example: Example) -> Example:
-        """Returns the pair with the reference's log-probs in place of a sampler's."""
         first = 2 * (row % self._part_rows)
         answers = self._parts[row // self._part_rows][first : first + 2]
         pair = zip(example.samples, answers, strict=True)

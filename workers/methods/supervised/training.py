@@ -6,15 +6,7 @@ Importing it takes seconds, because it imports torch.
 from dataclasses import dataclass
 from typing import assert_never
 
-from app.jobs.losses import (
-    BradleyTerryOptions,
-    CrossEntropyOptions,
-    DpoOptions,
-    FocalOptions,
-    LabelSmoothingOptions,
-    PreferenceLoss,
-    SupervisedLoss,
-)
+from app.jobs.losses import CrossEntropyOptions, DpoOptions, PreferenceLoss, SupervisedLoss
 from app.jobs.supervised import DpoMethod, SupervisedMethod
 from app.models.compute import ComputeChoice
 from workers.compute import run_on_compute_thread
@@ -100,7 +92,7 @@ def _assemble(
     base, hyper = context.base_model, plan.hyperparameters
     loss = _loss(method)
     options = loss.options()
-    if _uses_reference(loss):
+    if loss.uses_reference:
         options["beta"] = hyper.beta
     trainer = LoraTrainer(
         base.path,
@@ -127,29 +119,6 @@ def _loss(method: SupervisedMethod | DpoMethod) -> SupervisedLoss | PreferenceLo
             assert_never(method)
 
 
-def _uses_reference(loss: SupervisedLoss | PreferenceLoss) -> bool:
-    """Returns whether the loss compares with the model at the start, by the weight β."""
-    match loss:
-        case DpoOptions():
-            return True
-        case (
-            CrossEntropyOptions() | LabelSmoothingOptions() | FocalOptions() | BradleyTerryOptions()
-        ):
-            return False
-        case _:
-            assert_never(loss)
-
-
-def _has_pairs(method: SupervisedMethod | DpoMethod) -> bool:
-    match method:
-        case SupervisedMethod():
-            return False
-        case DpoMethod():
-            return True
-        case _:
-            assert_never(method)
-
-
 async def _samples(
     context: RunContext,
     method: SupervisedMethod | DpoMethod,
@@ -158,8 +127,9 @@ async def _samples(
     check_stop: CheckStop,
 ) -> Samples:
     train, valid = examples
-    pairs = _has_pairs(method)
-    if not _uses_reference(_loss(method)):
+    loss = _loss(method)
+    pairs = loss.rows_per_example > 1
+    if not loss.uses_reference:
         return Samples(train, valid, pairs)
 
     async def reference(split: str, rows: Examples) -> ReferenceLogprobs:

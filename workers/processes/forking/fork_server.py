@@ -125,7 +125,6 @@ def _serve(line: socket.socket) -> Request | None:
 
 
 def _report_ended(statuses: dict[int, socket.socket]) -> None:
-    """Sends the exit code of each child that has ended."""
     for pid in list(statuses):
         ended, code = os.waitpid(pid, os.WNOHANG)
         if ended:

@@ -185,8 +185,6 @@ class ForkedProcess(ChildProcess):
 
 
 class Interpreters:
-    """Starts each child as an interpreter of its own."""
-
     modules: tuple[str, ...] = ()
 
     def start(
@@ -232,7 +230,6 @@ def _in_a_thread(follow: Callable[..., None], *arguments: object) -> None:
 
 
 _HEADER: Final = struct.Struct("!I")
-"""Length of the body."""
 _DESCRIPTORS: Final = 4
 
 
@@ -283,12 +280,10 @@ class TaskChild:
     line: socket.socket
     """The other end of the child's standard input."""
     project_id: str | None
-    """The project of its work; `None` for work of all projects."""
     started_at: float = field(default_factory=time.monotonic)
     is_ending: bool = False
 
     def terminate(self) -> None:
-        """Sends SIGTERM, so that the child ends in order."""
         self.is_ending = True
         self.process.signal(signal.SIGTERM)
 
@@ -305,7 +300,6 @@ class Children:
 
     @property
     def running(self) -> list[TaskChild]:
-        """Returns the children that have not exited, oldest first."""
         self._started = [child for child in self._started if child.process.returncode is None]
         return self._started
 

@@ -13,9 +13,10 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from queue import SimpleQueue
-from typing import IO, Any, Final, assert_never
+from typing import IO, Any, Final
 
 from app.kit.egress_guard import EgressPolicy
 from app.kit.processes import keep_priority
@@ -27,24 +28,9 @@ _STDIN: Final = 0
 
 
 def open_run(assignment: Assignment) -> LibraryRun:
-    """Imports the library and opens the run."""
-    match assignment.kind:
-        case "wandb":
-            from workers.trackers.libraries.wandb_run import WandbRun  # noqa: PLC0415 - an optional library
-
-            return WandbRun(assignment)
-        case "mlflow":
-            from workers.trackers.libraries.mlflow_run import MlflowRun  # noqa: PLC0415 - an optional library
-
-            return MlflowRun(assignment)
-        case "trackio":
-            from workers.trackers.libraries.trackio_run import TrackioRun  # noqa: PLC0415 - an optional library
-
-            return TrackioRun(assignment)
-        case "tensorboard":
-            raise ValueError("event files are written without a process of their own")
-        case _:
-            assert_never(assignment.kind)
+    library = import_module(f"workers.trackers.libraries.{assignment.kind}_run")
+    run: LibraryRun = library.Run(assignment)
+    return run
 
 
 def confine(assignment: Assignment) -> None:

@@ -31,7 +31,6 @@ _ROLLOUTS: Final = "rollouts"
 """Beginning of the tags of rollouts, and their directory, which is removed when rollouts are."""
 
 Values = dict[int, list[Any]]
-"""Values of a summary, by step."""
 
 
 class EventFiles:

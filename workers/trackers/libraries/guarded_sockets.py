@@ -20,7 +20,6 @@ from app.kit.egress_guard import EgressGuard, EgressPolicy
 
 _Address = tuple[IPAddress, int]
 _DIALLED: Final = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg"})
-"""Events with a socket and an address."""
 _PROGRAMS: Final = frozenset(
     {"subprocess.Popen", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.system"}
 )

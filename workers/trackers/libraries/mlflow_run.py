@@ -15,8 +15,8 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Final, TypeVar
 from urllib.parse import quote, urlsplit
 
-from mlflow import MlflowClient
-from mlflow.entities import Metric, Param, Run
+from mlflow import MlflowClient, entities
+from mlflow.entities import Metric, Param
 from mlflow.exceptions import MlflowException
 from mlflow.store.artifact.artifact_repo import ArtifactRepository
 from mlflow.store.artifact.local_artifact_repo import LocalArtifactRepository
@@ -89,9 +89,7 @@ _NO_ARTIFACTS: Final = (
 )
 
 
-class MlflowRun:
-    """A run of an experiment."""
-
+class Run:
     def __init__(self, assignment: Assignment) -> None:
         self._uri: str | None = assignment.options.get("tracking_uri")
         try:
@@ -203,9 +201,8 @@ class MlflowRun:
             return _checked_id(self._client.create_experiment(name, artifact_location=artifacts))
         return _checked_id(found.experiment_id)
 
-    def _found(self, experiment: str, assignment: Assignment) -> Run:
-        """Returns the run that an earlier process made, or a new one."""
-        mine: Sequence[Run] = self._client.search_runs(
+    def _found(self, experiment: str, assignment: Assignment) -> entities.Run:
+        mine: Sequence[entities.Run] = self._client.search_runs(
             [experiment], filter_string=f"tags.`{_TAG}` = '{assignment.run_id}'", max_results=1
         )
         if mine:
@@ -277,5 +274,4 @@ def _cause(error: BaseException) -> str | None:
 
 
 def _status(ended: str) -> str:
-    """Returns MLflow's status of a run from the terminal status of its job."""
     return {"succeeded": "FINISHED", "failed": "FAILED", "cancelled": "KILLED"}[ended]

@@ -21,9 +21,7 @@ from workers.trackers.tracker import (
 )
 
 
-class TrackioRun:
-    """A run of a project, in the directory of one job."""
-
+class Run:
     def __init__(self, assignment: Assignment) -> None:
         self._project: str = assignment.options["project"]
         self._run_id, self._name = assignment.run_id, assignment.name

@@ -27,9 +27,7 @@ _REFERENCES: Final = ("wandb-artifact:", "wandb-client-artifact:")
 _COLUMNS: Final = ("rank", "rollout", "row", "reward", "messages")
 
 
-class WandbRun:
-    """A run, of the job's key or of the operator's."""
-
+class Run:
     def __init__(self, assignment: Assignment) -> None:
         options, account = assignment.options, assignment.wandb
         if account is None:
@@ -86,7 +84,6 @@ class WandbRun:
         self._finish(0)
 
     def _finish(self, exit_code: int) -> None:
-        """Waits until everything has arrived."""
         if not self._ended:
             self._ended = True
             self._run.finish(exit_code=exit_code)

@@ -14,6 +14,7 @@ from pyarrow import parquet
 
 from app.settings import HubSettings
 from tests.support.api.application import Api, running
+from tests.support.cases import cases
 from tests.support.models.data_set_hub import data_set_hub
 from tests.support.registry.curriculum_calls import CURRICULA, codes, made_from, previewed, rows_of
 from tests.support.stack import Database
@@ -187,7 +188,7 @@ async def test_a_hub_that_fails_while_a_file_is_read_is_a_finding(
             assert "the hub broke off" in await _unavailable(api)
 
 
-@pytest.mark.parametrize("name", ["trivia", "../etc", "own/..", "/etc/passwd", "own/a/b", "a b/c"])
+@cases("name", ["trivia", "../etc", "own/..", "/etc/passwd", "own/a/b", "a b/c"])
 async def test_a_name_that_is_a_path_is_refused(api: Api, name: str) -> None:
     body = {"sources": [{"type": "huggingface", "data_set": name}]}
     reply = await api.call("POST", f"{CURRICULA}/preview", json=body)

@@ -3,9 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from tests.support.api.application import Api
+from tests.support.cases import cases
 from tests.support.registry.curriculum_calls import codes, previewed, question
 
 ABOUT_COLUMNS = {"joined_columns", "unread_context", "replaced_column"}
@@ -67,7 +66,7 @@ CASES: list[tuple[str, Callable[[int], Any], Any, Any, list[tuple[str, str]]]] =
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("method", "record", "columns", "row", "found"), CASES)
+@cases(("method", "record", "columns", "row", "found"), CASES)
 async def test_every_column_is_in_the_row_or_in_a_finding(
     api: Api, *, method: str, record: Any, columns: Any, row: Any, found: list[tuple[str, str]]
 ) -> None:
@@ -77,7 +76,7 @@ async def test_every_column_is_in_the_row_or_in_a_finding(
     assert preview["usable"]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("method", "record", "columns", "words"),
     [
         ("reinforcement", labelled, {"chosen": "answer"}, "job have no 'chosen': leave it out"),
@@ -99,9 +98,7 @@ async def test_a_part_that_rows_do_not_have_is_refused(
     assert words in preview["findings"][0]["message"]
 
 
-@pytest.mark.parametrize(
-    ("values", "tags"), [((0, 1), {"0", "1"}), ((False, True), {"false", "true"})]
-)
+@cases(("values", "tags"), [((0, 1), {"0", "1"}), ((False, True), {"false", "true"})])
 async def test_a_tag_may_be_zero_or_false(
     api: Api, values: tuple[Any, Any], tags: set[str]
 ) -> None:

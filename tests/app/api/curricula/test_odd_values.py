@@ -7,10 +7,10 @@ from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
-import pytest
 from pyarrow import parquet
 
 from tests.support.api.application import Api
+from tests.support.cases import cases
 from tests.support.registry.curriculum_calls import (
     CALL,
     CURRICULA,
@@ -66,7 +66,7 @@ async def test_a_missing_number_of_a_data_frame_is_null(api: Api) -> None:
     assert [row.get("value") for row in preview["first_rows"]] == [None, 1.5]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("values", "why"),
     [
         (pa.array([None, 2**62], pa.duration("ns")), "a time or duration in nanoseconds"),
@@ -93,7 +93,7 @@ async def test_a_number_of_400_digits_is_no_fault_of_the_service(api: Api) -> No
     assert "is out of range" in preview["findings"][0]["message"]
 
 
-@pytest.mark.parametrize("value", [2, -0.5, True, "easy", [1], {"a": 1}])
+@cases("value", [2, -0.5, True, "easy", [1], {"a": 1}])
 async def test_a_difficulty_that_no_ordering_reads_is_a_finding(api: Api, value: Any) -> None:
     rows = [{**row, "difficulty": value if at % 2 else at / 24} for at, row in enumerate(ROWS)]
     preview = await previewed(api, {"type": "rows", "rows": rows})
@@ -123,7 +123,7 @@ async def test_validate_warns_of_difficulties_that_the_ordering_does_not_read(ap
     assert found == {"uniform": [], "easy_to_hard": warning, "focus": warning}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("name", "content", "code", "message"),
     [
         ("x.json", b'[{"prompt": "q"},\n {"prompt": "r, s"}]', "wrong_format", "a JSON array"),

@@ -7,9 +7,8 @@ import json
 import zipfile
 from typing import Any
 
-import pytest
-
 from tests.support.api.application import Api
+from tests.support.cases import cases
 from tests.support.registry.curriculum_calls import (
     codes,
     file_count,
@@ -70,7 +69,7 @@ async def test_a_table_becomes_the_two_files_of_a_curriculum(api: Api) -> None:
     assert "made_from" not in replaced
 
 
-@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|", ":"])
+@cases("delimiter", [",", ";", "\t", "|", ":"])
 async def test_each_delimiter_is_recognised(api: Api, delimiter: str) -> None:
     lines = [["prompt", "answer"], *([f"say {n}, or; not", f"n{n}"] for n in range(12))]
     content = "".join(f'"{a}"{delimiter}{b}\n' for a, b in lines)
@@ -79,7 +78,7 @@ async def test_each_delimiter_is_recognised(api: Api, delimiter: str) -> None:
     assert preview["first_rows"][3]["messages"][0]["content"] == "say 3, or; not"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("encoding", "shown", "guessed"),
     [
         ("utf-8", "utf-8", False),
@@ -153,7 +152,7 @@ def _tar() -> bytes:
     return b"rows.csv".ljust(257, b"\0") + b"ustar\x0000".ljust(300, b"\0")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("content", "code", "words"),
     [
         (b"", "empty_file", "is empty"),
@@ -213,7 +212,7 @@ async def test_a_limit_is_reported(api: Api) -> None:
     assert (preview["rows"], codes(preview)[-1]) == (12, ("info", "limited"))
 
 
-@pytest.mark.parametrize(
+@cases(
     "file_id",
     ["/etc/passwd", "../secrets.csv", "C:\\rows.csv", "file:///etc/passwd", "/dev/zero", "./a"],
 )
@@ -225,7 +224,7 @@ async def test_a_path_instead_of_an_id_is_refused(api: Api, file_id: str) -> Non
     assert "upload the file" in error["message"]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("body", "param"),
     [
         ({"sources": []}, "sources"),

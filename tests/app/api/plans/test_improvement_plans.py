@@ -8,6 +8,7 @@ import pytest
 
 from tests.support.api.application import Api
 from tests.support.api.preflight import job_count, rows, validate_call
+from tests.support.cases import cases
 from tests.support.stack import Database
 
 COMPILE = "/v1/improvement_plans/compile"
@@ -130,7 +131,7 @@ async def test_more_effort_is_more_rollouts_of_the_same_rows(
     assert counts == sorted(set(counts))
 
 
-@pytest.mark.parametrize(
+@cases(
     ("knobs", "param", "code"),
     [
         ({"drift_guard": 101}, "knobs.drift_guard", "invalid_value"),
@@ -154,7 +155,7 @@ async def test_a_bad_knob_is_refused_with_its_parameter(
     assert await refused(api, COMPILE, {**plan, "knobs": knobs}) == (400, code, param)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("change", "param", "code"),
     [
         ({"model": "gpt-9"}, "model", "model_not_available"),
@@ -219,7 +220,7 @@ async def test_another_projects_files_curriculum_and_job_are_not_found(
     assert (await refused(api, EXPLAIN, {"job_id": job_id}, key=other))[0] == 404
 
 
-@pytest.mark.parametrize("noun", ["grader", "tool"])
+@cases("noun", ["grader", "tool"])
 async def test_another_projects_registered_object_is_not_found(
     api: Api, plan: dict[str, Any], noun: str
 ) -> None:
@@ -270,7 +271,7 @@ async def test_a_job_of_the_service_is_read_as_its_nearest_knobs(
     ]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("body", "expected"),
     [
         ({}, (400, "missing_required_parameter", "job")),

@@ -3,12 +3,11 @@
 import itertools
 from typing import Any
 
-import pytest
-
 from app.teaching.recipes.service import shipped_recipe
 from labs.base_models.lessons import code_assistant
 from labs.base_models.lessons.code_assistant import FUNCTIONS
 from labs.base_models.scholar import lessons
+from tests.support.cases import cases
 from tests.support.registry.recipe_rewards import reward
 from tests.support.registry.trials import Trials
 
@@ -25,7 +24,7 @@ def text(message: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-@pytest.mark.parametrize("recipe", ["reasoning", "customer_support", "tool_use"])
+@cases("recipe", ["reasoning", "customer_support", "tool_use"])
 async def test_right_answers_get_the_most_and_sloppy_ones_less(trials: Trials, recipe: str) -> None:
     for lesson in itertools.islice(lessons(recipe, 9), LESSONS):
         right, sloppy = text(lesson.right), text(lesson.sloppy)

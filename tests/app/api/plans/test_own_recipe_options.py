@@ -2,9 +2,8 @@
 
 from typing import Any
 
-import pytest
-
 from tests.support.api.application import Api
+from tests.support.cases import cases
 from tests.support.registry.recipes import CHECK, OWN
 
 RECIPES = "/v1/recipes"
@@ -47,7 +46,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("options", "param", "code"), REFUSED)
+@cases(("options", "param", "code"), REFUSED)
 async def test_an_option_that_a_job_refuses_or_a_knob_replaces_makes_no_recipe(
     api: Api, options: dict[str, Any], param: str, code: str
 ) -> None:

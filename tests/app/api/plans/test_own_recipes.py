@@ -3,11 +3,10 @@
 import json
 from typing import Any
 
-import pytest
-
 from app.teaching.recipes.service import shipped_ids
 from tests.support.api.application import ENDPOINT, Api
 from tests.support.api.preflight import validate_call
+from tests.support.cases import cases
 from tests.support.registry.recipes import CHECK, OWN, rows
 
 RECIPES = "/v1/recipes"
@@ -44,7 +43,7 @@ async def test_a_recipe_is_shown_as_it_was_sent(api: Api) -> None:
     assert (await api.call("GET", f"{RECIPES}/{OWN['name']}")).json() == recipe
 
 
-@pytest.mark.parametrize("limit", [1, 2, 4, 5, 6, 7, 20])
+@cases("limit", [1, 2, 4, 5, 6, 7, 20])
 async def test_every_page_size_lists_each_recipe_once(api: Api, limit: int) -> None:
     own = [(await made(api, name=f"own-{number}"))["id"] for number in range(3)]
     listed, after = list[str](), dict[str, str]()
@@ -59,7 +58,7 @@ async def test_every_page_size_lists_each_recipe_once(api: Api, limit: int) -> N
     assert listed == [*shipped_ids(), *reversed(own)]
 
 
-@pytest.mark.parametrize("by", ["id", "name"])
+@cases("by", ["id", "name"])
 async def test_a_plan_starts_from_a_recipe_of_the_project(api: Api, by: str) -> None:
     recipe = await made(api)
     body = {"model": "tiny-agent", "recipe": recipe[by]}
@@ -147,7 +146,7 @@ async def test_a_deleted_recipe_starts_no_plan(api: Api) -> None:
     assert (await made(api))["id"] != recipe["id"]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("changes", "param"),
     [
         ({"name": "reasoning"}, "name"),
@@ -180,7 +179,7 @@ async def test_a_bad_recipe_is_refused_at_its_parameter(
     assert error["param"] is None if param is None else error["param"].startswith(param)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("options", "param"),
     [
         (
@@ -217,7 +216,7 @@ async def test_a_name_is_one_recipe(api: Api) -> None:
     assert (await api.call("GET", f"{RECIPES}/{recipe['id']}")).json() == recipe
 
 
-@pytest.mark.parametrize("method", ["POST", "DELETE"])
+@cases("method", ["POST", "DELETE"])
 async def test_a_recipe_of_the_service_does_not_change(api: Api, method: str) -> None:
     body: dict[str, Any] = {"json": {"purpose": "other"}} if method == "POST" else {}
     reply = await api.call(method, f"{RECIPES}/reasoning", **body)

@@ -12,6 +12,7 @@ from app.jobs.reinforcement import (
 from app.models.models import BaseModelSpec
 from app.teaching.plans.knob_readings import reading_of
 from tests.support.api.application import Api
+from tests.support.cases import cases
 
 COMPILE = "/v1/improvement_plans/compile"
 EXPLAIN = "/v1/improvement_plans/explain"
@@ -120,7 +121,7 @@ async def test_a_job_that_validate_refuses_is_not_read(api: Api, job: dict[str, 
     assert error["code"] == "unknown_parameter"
 
 
-@pytest.mark.parametrize("rows", [3, 12, 200, 900, 5000])
+@cases("rows", [3, 12, 200, 900, 5000])
 def test_the_numbers_of_a_started_job_are_those_of_auto(rows: int) -> None:
     base = BaseModelSpec(name="m", path="m", context_length=1024)
     grader = {"type": "json_valid", "name": "g"}

@@ -3,11 +3,10 @@
 import json
 from typing import Any
 
-import pytest
-
 from app.teaching.recipes.service import shipped_recipe
 from tests.support.api.application import Api
 from tests.support.api.preflight import validate_call
+from tests.support.cases import cases
 
 RECIPES = ("code_assistant", "customer_support", "reasoning", "safety_alignment", "tool_use")
 COMPILE = "/v1/improvement_plans/compile"
@@ -23,7 +22,7 @@ async def test_recipes_are_listed_in_pages_without_their_rows(api: Api) -> None:
     assert (unknown.status_code, unknown.json()["error"]["param"]) == (400, "after")
 
 
-@pytest.mark.parametrize("name", RECIPES)
+@cases("name", RECIPES)
 async def test_a_recipe_has_its_rows_and_the_evidence_of_its_settings(api: Api, name: str) -> None:
     recipe = (await api.call("GET", f"/v1/recipes/{name}")).json()
     assert (recipe["object"], recipe["id"]) == ("recipe", name)
@@ -49,7 +48,7 @@ async def test_an_unknown_recipe_is_named_with_the_known_ones(api: Api) -> None:
         assert error["message"].endswith(f"there are {', '.join(RECIPES)}.")
 
 
-@pytest.mark.parametrize("name", RECIPES)
+@cases("name", RECIPES)
 async def test_a_recipe_compiles_to_a_job_that_is_accepted(api: Api, name: str) -> None:
     reply = await api.call("POST", COMPILE, json={"model": "tiny-agent", "recipe": name})
     assert reply.status_code == 200, reply.text
@@ -67,7 +66,7 @@ async def test_a_recipe_compiles_to_a_job_that_is_accepted(api: Api, name: str) 
     assert job.status_code == 200, job.text
 
 
-@pytest.mark.parametrize("environment", ["arithmetic", {"type": "arithmetic"}])
+@cases("environment", ["arithmetic", {"type": "arithmetic"}])
 async def test_an_environment_brings_its_own_tasks_and_grader_to_a_recipe(
     api: Api, environment: object
 ) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from tests.support.api.application import Api
 from tests.support.api.organization import execute
+from tests.support.cases import cases
 from tests.support.registry.recipes import OWN
 from tests.support.stack import Database
 
@@ -53,7 +54,7 @@ async def test_a_name_and_an_id_are_one_recipe_for_each_call(api: Api) -> None:
     assert (await api.call("GET", path)).status_code == 404
 
 
-@pytest.mark.parametrize("name", ["reasoning", OWN["name"]])
+@cases("name", ["reasoning", OWN["name"]])
 async def test_a_version_that_is_missing_is_named(api: Api, name: str) -> None:
     await recipe(api)
     error = (await api.call("GET", f"{RECIPES}/{name}", params={"version": 9})).json()["error"]

@@ -12,6 +12,7 @@ from pydantic import BaseModel
 import app
 from tests.support.api.application import Api
 from tests.support.api.preflight import validate_call
+from tests.support.cases import cases
 
 ROWS = [{"type": "rows", "rows": [{"prompt": "a"}]}]
 ROLLOUTS = {"type": "rollouts", "job_id": "ftjob-x"}
@@ -20,7 +21,7 @@ PREVIEW, BUILDS = "/v1/curricula/preview", "/v1/feedback/builds"
 SESSIONS = "/v1/coach_sessions"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("path", "body", "param"),
     [
         (

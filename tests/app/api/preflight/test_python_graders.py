@@ -8,6 +8,7 @@ import pytest
 
 from tests.support.api.application import Api, running
 from tests.support.api.preflight import validate_call
+from tests.support.cases import cases
 from tests.support.sandbox.running import RunningSandbox
 from tests.support.stack import Database
 
@@ -45,7 +46,7 @@ SOUND = python("return float(sample['output_text'] == item.get('answer'))")
 MULTI = {"type": "multi", "name": "both", "calculate_output": "a + b"}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("grader", "found"),
     [
         (SOUND, []),

@@ -11,6 +11,7 @@ import pytest
 from app.kit import faults as values
 from tests.support.api.application import Api, running
 from tests.support.api.preflight import PATH, job_count, rows, validate_call
+from tests.support.cases import cases
 from tests.support.endpoints import EndpointServer
 from tests.support.models.tiny_model import KEEPS_THINKING
 from tests.support.stack import Database
@@ -160,7 +161,7 @@ async def test_references_are_looked_up_and_inline_rows_leave_no_file(
     ]
 
 
-@pytest.mark.parametrize("body", [b"[]", b"3", b"", b"null", b'"x"'])
+@cases("body", [b"[]", b"3", b"", b"null", b'"x"'])
 async def test_a_body_that_is_no_object_is_refused(api: Api, body: bytes) -> None:
     reply = await api.call("POST", PATH, content=body)
     assert reply.status_code == 400

@@ -5,9 +5,8 @@ import socket
 import subprocess
 from pathlib import Path
 
-import pytest
-
 from app.kit.processes import running_module
+from tests.support.cases import cases
 
 ROOT = Path(__file__).resolve().parents[4]
 
@@ -34,7 +33,7 @@ def test_the_demo_takes_the_port_that_is_named(tmp_path: Path) -> None:
     assert f"127.0.0.1:{port} is in use" in done.stderr
 
 
-@pytest.mark.parametrize(
+@cases(
     ("words", "option"),
     [(["PORT=8123"], "--port 8123"), ([], ""), (["PORT="], "")],
     ids=["named", "free", "empty"],

@@ -166,7 +166,10 @@ def test_curves_are_a_table_in_a_pipe_and_a_chart_on_request(
     assert cells[12] == ["12", "0.7", "0.7"]
     chart = commands.text("jobs", "curves", trained, "--chart", "--split", "train")
     assert "reward/mean (train)" in chart
-    assert chart.count("•") >= STEPS
+    numbers, columns = zip(*(line.split("│") for line in chart.splitlines()[1:-1]), strict=True)
+    assert (numbers[0].strip(), numbers[-1].strip()) == ("0.7", "0.15")
+    assert (columns[0][-1], columns[-1][0]) == ("█", "▁"), "from the lowest value to the highest"
+    assert chart.endswith("step  1 to 12\n")
     listed = commands.text("jobs", "curves", trained, "--list").splitlines()
     assert ["train/loss", "train", "12", "0.1"] in [line.split() for line in listed]
     named = commands.envelope("jobs", "curves", trained, "--name", "train/loss")

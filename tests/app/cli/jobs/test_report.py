@@ -2,19 +2,19 @@
 
 from typing import Any
 
-import pytest
-
-from app.cli.job_reports import ReportReply, sentences
+from app.cli.job_report import sentences
+from app.cli.replies import Reply
+from tests.support.cases import cases
 
 REPORT = {"step": 3, "rows": 1, "wins": 1, "ties": 0, "losses": 0, "start_model": "m"}
 
 
 def compared(difference: float, *interval: float) -> dict[str, Any]:
     values = {"start_mean": 0.4, "tuned_mean": 0.4 + difference, "difference": difference}
-    return {**values, "difference_ci95": interval or None}
+    return {**values, "difference_ci95": list(interval) or None}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("report", "reported"),
     [
         (
@@ -42,6 +42,6 @@ def compared(difference: float, *interval: float) -> dict[str, Any]:
     ],
 )
 def test_a_report_states_no_more_than_its_rows_do(report: dict[str, Any], reported: str) -> None:
-    counts, finding = sentences(ReportReply.model_validate({**REPORT, **report}))
+    counts, finding = sentences(Reply({**REPORT, **report}))
     assert "on 1 held-out row: 1 better" in counts
     assert reported in finding

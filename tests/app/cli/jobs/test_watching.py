@@ -7,7 +7,6 @@ import time
 from types import SimpleNamespace
 from typing import Any, cast
 
-import httpx
 import pytest
 from rich.console import Console
 
@@ -15,12 +14,12 @@ from app.cli import client as patience
 from app.cli import watching as live_view
 from app.cli.client import Service as Client
 from app.cli.client import service as calling
-from app.cli.job_reports import EventReply, JobReply, StateReply
 from app.cli.output import Output
 from app.cli.profiles import AddressSources
 from app.cli.remote import Remote
+from app.cli.replies import Reply
 from app.cli.terminal import ServiceError
-from app.cli.watching import FollowedJob, JobUpdate, LiveView, StreamSilent, watch_job
+from app.cli.watching import Event, FollowedJob, LiveView, State, StreamSilent, watch_job
 from app.rollouts.metrics import DISCARDED_COUNT
 from tests.support.cli.command_line import agent_rft_in_terminal, running_agent_rft
 from tests.support.cli.remote_commands import Commands, address_of
@@ -174,12 +173,8 @@ def test_a_stream_that_breaks_continues_behind_its_last_event(
     with scripted_service(replies) as found, calling(found.base_url, "k") as running:
         items = list(FollowedJob(running, "ftjob-1").items())
         heads = [re.findall(r"(?i)last-event-id: (\S+)", request) for request in found.requests]
-    events = [
-        item.read
-        for item in items
-        if isinstance(item, JobUpdate) and isinstance(item.read, EventReply)
-    ]
-    assert [event.id for event in events] == ["e1", "e2", "e3"]
+    events = [item for item in items if isinstance(item, Event)]
+    assert [event.reply.id() for event in events] == ["e1", "e2", "e3"]
     assert events[0].message == "a\u2028b\x85c"
     assert heads == [[], ["e2"], ["e2"], ["e2"]]
     reasons = [item.reason for item in items if isinstance(item, StreamSilent)]
@@ -220,9 +215,8 @@ def test_the_state_of_a_job_that_ended_long_ago_is_read() -> None:
     replies = [b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n", reply(job)]
     with scripted_service(replies) as found, calling(found.base_url, "k") as running:
         [item] = FollowedJob(running, "ftjob-1").items()
-    assert isinstance(item, JobUpdate)
-    assert not isinstance(item.read, EventReply)
-    assert item.read.exit_code == 20
+    assert isinstance(item, State)
+    assert item.exit_code == 20
 
 
 JOB = {"id": "ftjob-1", "status": "running", "model": "m", "created_at": 1}
@@ -256,22 +250,18 @@ def test_failures_are_read_once_a_second_and_at_the_end(monkeypatch: pytest.Monk
     clock = SimpleNamespace(monotonic=lambda: now[0], time=time.time)
     monkeypatch.setattr(live_view, "time", clock)
 
-    def get(path: str, **_: Any) -> dict[str, Any]:
+    def get(path: str, **_: Any) -> Reply:
         calls.append(path)
         if len(calls) == 1:
-            raise httpx.ReadError("gone")
-        return {"data": []}
+            raise ServiceError("gone")
+        return Reply({"data": []})
 
-    view = LiveView(
-        cast("Client", SimpleNamespace(get=get)),
-        JobReply.model_validate(JOB),
-        Console(file=io.StringIO()),
-    )
+    service = cast("Client", SimpleNamespace(get=get))
+    view = LiveView(service, Reply(JOB), Console(file=io.StringIO()))
 
     def lose(step: int) -> None:
         point = {"name": DISCARDED_COUNT, "split": "train", "step": step, "value": 1}
-        event = {"id": f"e{step}", "created_at": 1, "level": "info", "message": "m"}
-        view.show(JobUpdate(EventReply.model_validate({**event, "points": [point]}), {}))
+        view.show(Event(Reply({"points": [point]}), "now", "info", "m"))
 
     for step in range(59):
         lose(step)
@@ -282,6 +272,6 @@ def test_failures_are_read_once_a_second_and_at_the_end(monkeypatch: pytest.Monk
     assert len(calls) == 2
     lose(60)
     assert len(calls) == 2
-    view.show(JobUpdate(StateReply(id="ftjob-1", status="succeeded"), {}))
+    view.show(State(Reply({"id": "ftjob-1", "status": "succeeded"})))
     assert calls == ["fine_tuning/jobs/ftjob-1/rollouts"] * 3
     view.close()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.cases import cases
 from tests.support.cli.command_line import agent_rft
 from tests.support.cli.remote_commands import Commands, new_job
 from tests.support.cli.scripted_service import reply, scripted_service
@@ -84,14 +85,14 @@ def page_with(token: str) -> str:
 ENTRY = {"id": "a", "type": "a", "effective_at": 1, "actor": {"type": "command_line"}}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("command", "answers", "reported"),
     [
         ("usage", [bucket(), bucket(), bucket(amount="x")], "(data.0.results.0.amount)"),
         ("usage", [bucket(judge_input_tokens=["x"])], "(data.0.results.0.judge_input_tokens)"),
         ("usage", [page_with(name) for name in "aba"], "did not answer as an agent-rft service"),
         ("usage", [page_with("")], "did not answer as an agent-rft service"),
-        ("audit list", [json.dumps({"data": [ENTRY | {"a": ["x"]}]})], "(resource)"),
+        ("audit list", [json.dumps({"data": [ENTRY | {"a": ["x"]}]})], "(a)"),
         ("audit list", [json.dumps({"data": [ENTRY | {"project": {"name": [1]}}]})], "(project."),
     ],
 )

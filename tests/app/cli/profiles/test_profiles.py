@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from app.cli import profile_editing as editing
 from app.cli import profiles
 from app.cli.profiles import (
     AddressSources,
@@ -89,6 +88,8 @@ def test_no_profile_is_lost_when_several_are_changed_at_once(
     home: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     locked: list[bool] = []
+    write_profiles({})
+    file_of(home).with_name(".profiles.lock").touch()
 
     def note_lock() -> None:
         with file_of(home).with_name(".profiles.lock").open("rb") as lock:
@@ -107,13 +108,14 @@ def test_no_profile_is_lost_when_several_are_changed_at_once(
         note_lock()
         write_profiles(changed)
 
-    monkeypatch.setattr(editing, "_read_key", lambda: KEY)
+    monkeypatch.setattr(profiles, "_read_key", lambda: KEY)
     monkeypatch.setattr(profiles, "read_profiles", read)
     monkeypatch.setattr(profiles, "write_profiles", write)
-    editing.add("first", URL, force=False)
-    editing.add("second", URL, force=False)
-    editing.remove("first")
-    assert locked == [True] * 6
+    profiles.add(name="first", base_url=URL)
+    profiles.add(name="second", base_url=URL)
+    profiles.remove(name="first")
+    # A name that is taken is found before the key is asked for, and once more under the lock.
+    assert locked == [False, True, True] * 2 + [True] * 2
     note_lock()
     assert locked[-1] is False
     assert list(json.loads(file_of(home).read_text())) == ["second"]

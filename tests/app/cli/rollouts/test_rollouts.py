@@ -7,7 +7,8 @@ import pytest
 from rich.console import Console
 
 from app.cli.output import Lines
-from app.cli.rollouts import RolloutReply, parts_of
+from app.cli.replies import Reply
+from app.cli.rollouts import parts_of
 from tests.support.cli.command_line import agent_rft_in_terminal
 from tests.support.cli.remote_commands import Commands, address_of, new_job
 from tests.support.contract.service import Service
@@ -122,7 +123,7 @@ def test_no_text_reads_as_a_turn_a_call_or_a_grade() -> None:
     played["messages"][1]["reasoning_content"] = FORGED
     played["grader_reasons"] = {"grader": FORGED}
     row = {"id": "r", "split": "train", "step": 1, "prompt_index": 0, "sample_index": 0}
-    parts = parts_of(RolloutReply.model_validate({**row, "reward": 1.0, "trace": played}))
+    parts = parts_of(Reply({**row, "reward": 1.0, "trace": played}))
     lines = [line for part in parts for line in part.split("\n") if not line.startswith("  ")]
     assert lines == [
         *("-- user", "-- turn 1", "(reasoning)", '> search({"q": "rivers"})  (0.25 s)', "< x"),
@@ -155,7 +156,7 @@ def test_turns_of_the_row_are_no_turns_of_the_model() -> None:
     ]
     played["messages"] = [*example, *played["messages"]]
     row = {"id": "r", "split": "train", "step": 1, "prompt_index": 0, "sample_index": 0}
-    parts = parts_of(RolloutReply.model_validate({**row, "reward": 1.0, "trace": played}))
+    parts = parts_of(Reply({**row, "reward": 1.0, "trace": played}))
     assert [part.split("\n")[0].removeprefix("-- ") for part in parts] == [
         *("user", "assistant", "tool", "assistant"),
         *("user", "turn 1", "turn 2", "grades"),

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from app.cli import client as patience
 from app.cli import client as service_client
 from app.cli.evals import run_eval
-from app.cli.job_creation import create
+from app.cli.jobs import create
 from app.cli.output import Output
 from app.cli.profiles import AddressSources
 from app.cli.remote import Remote
@@ -24,7 +23,7 @@ LOST = (reply("<html>", status="504 Gateway Timeout"), cut('{"id"'))
 @pytest.fixture(autouse=True)
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(service_client, "_CREATE_WAITS_S", (0.0,) * 3)
-    monkeypatch.setattr(patience, "_FIRST_WAIT_S", 0.0)
+    monkeypatch.setattr(service_client, "_FIRST_WAIT_S", 0.0)
 
 
 @pytest.fixture
@@ -47,7 +46,7 @@ def test_a_lost_answer_is_requested_again_under_the_same_key(
 ) -> None:
     replies = [LOST[0], reply(IN_USE, status="409 X"), LOST[1], reply(JOB)]
     with scripted_service(replies) as found:
-        assert create(remote_of(found), call, {}, dry_run=False, watch=False) == 0
+        assert create(remote_of(found), call=call) == 0
     assert capsys.readouterr().out == "ftjob-1\n"
     assert len(keys(found)) == 4
     assert len(set(keys(found))) == 1
@@ -61,7 +60,7 @@ def test_an_answer_that_stays_lost_reports_that_the_job_may_exist(call: Path) ->
         scripted_service([reply(json.dumps(file)), *[LOST[0]] * 4]) as found,
         pytest.raises(CreationUnknown, match="list the jobs before you try again") as failure,
     ):
-        create(remote_of(found), call, {"training_file": rows}, dry_run=False, watch=False)
+        create(remote_of(found), call=call, training_file=rows)
     assert failure.value.exit_code == 19
     assert [one.split()[0] for one in found.requests] == ["POST"] * 5, "the job needs its file"
 
@@ -72,7 +71,7 @@ def test_an_answer_that_stays_lost_reports_that_the_job_may_exist(call: Path) ->
 )
 def test_a_refusal_is_final(call: Path, answer: bytes) -> None:
     with scripted_service([answer, reply(JOB)]) as found, pytest.raises(ServiceError) as failure:
-        create(remote_of(found), call, {}, dry_run=False, watch=False)
+        create(remote_of(found), call=call)
     assert len(found.requests) == 1
     assert not isinstance(failure.value, CreationUnknown)
 
@@ -87,6 +86,6 @@ def test_an_eval_run_is_followed_over_faults(
     ]
     with scripted_service(replies) as found:
         remote = remote_of(found, "evals run")
-        assert run_eval(remote, "eval_1", call, model=None, detach=False) == 20
+        assert run_eval(remote, eval_id="eval_1", body=call) == 20
     assert capsys.readouterr().err.count("the service is unavailable (") == 2
     assert [one.split()[0] for one in found.requests] == ["POST", "POST", "GET", "GET", "GET"]

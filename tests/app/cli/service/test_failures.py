@@ -7,10 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app.cli import client as downloads
 from app.cli import client as service_client
-from app.cli import downloading as model_download
-from app.cli import replies as bounded_replies
 from app.cli.client import service
 from app.cli.files import download_file
 from app.cli.models import download
@@ -21,6 +18,7 @@ from app.cli.remote import Remote
 from app.cli.terminal import ServiceError
 from app.cli.watching import FollowedJob
 from app.local.state import free_port
+from tests.support.cases import cases
 from tests.support.cli.command_line import agent_rft
 from tests.support.cli.remote_commands import Commands
 from tests.support.cli.scripted_service import cut, raw, reply, scripted_service
@@ -35,13 +33,13 @@ def _error(message: str) -> str:
     return json.dumps({"error": {"message": message, "type": "t", "param": None, "code": "c"}})
 
 
-@pytest.mark.parametrize(
+@cases(
     ("answer", "code", "reported"),
     [
         (reply("hello"), 15, "did not answer as an agent-rft service does"),
         (reply("[1]"), 15, "did not answer as an agent-rft service does"),
         (reply('{"data": {}}'), 15, "reply cannot be read (data)"),
-        (reply('{"data": [{"id": 1}]}'), 15, "reply cannot be read (id, status, model)"),
+        (reply('{"data": [{"id": 1}]}'), 15, "reply cannot be read (id)"),
         (reply('{"data": [], "has_more": true}'), 15, "did not answer as"),
         (reply("[" * 100_000), 15, "did not answer as an agent-rft service does"),
         (cut('{"data": ['), 15, "no answer from"),
@@ -83,44 +81,22 @@ def test_each_failure_is_a_sentence_and_a_code(answer: bytes, code: int, reporte
 
 
 @pytest.mark.parametrize(
-    ("answer", "code", "reported"),
+    ("verb", "answer", "code", "reported"),
     [
-        (reply("hello"), 15, "did not answer as an agent-rft service does"),
-        (reply("[1]"), 15, "did not answer as an agent-rft service does"),
-        (reply('{"data": {}}'), 15, "reply cannot be read (data)"),
-        (reply('{"data": [{"id": 1}]}'), 15, "reply cannot be read (id, status)"),
-        (cut('{"data": ['), 15, "no answer from"),
-        (b"SSH-2.0-OpenSSH\r\n", 15, "no answer from"),
-        (reply(_error("no"), status="401 X"), 16, "answered 401: no Check --api-key"),
-        (reply("<html>", status="502 Bad Gateway"), 19, "answered 502: Bad Gateway."),
-        (reply(_error("\x1b[2J\u202e"), status="400 X"), 18, r"answered 400: \x1b[2J\u202e"),
-    ],
-)
-def test_an_export_fails_as_every_command(
-    tmp_path: Path, answer: bytes, code: int, reported: str
-) -> None:
-    _fails("export", answer, tmp_path / "out", code=code, reported=reported)
-
-
-@pytest.mark.parametrize(
-    ("answer", "code", "reported"),
-    [
-        (reply("hello"), 15, "is not the archive of a model"),
-        (b"HTTP/1.1 200 OK\r\nX-Manifest-Sha256: \xe9\r\nContent-Length: 0\r\n\r\n", 15, "is not"),
-        (b"SSH-2.0-OpenSSH\r\n", 1, "interrupted after 0 bytes"),
-        (BOMB, 15, "in the content encoding 'gzip'"),
-        (reply(_error("no"), status="401 X"), 16, "answered 401: no Check --api-key"),
-        (reply("<html>", status="502 Bad Gateway"), 19, "answered 502: Bad Gateway."),
-        (reply(_error("\x1b[2J\u202e"), status="400 X"), 18, r"answered 400: \x1b[2J\u202e"),
+        ("export", reply('{"data": {}}'), 15, "reply cannot be read (data)"),
+        ("export", reply('{"data": [{"id": 1}]}'), 15, "reply cannot be read (status)"),
+        ("export", cut('{"data": ['), 15, "no answer from"),
+        ("download", reply("hello"), 15, "is not the archive of a model"),
+        ("download", raw("HTTP/1.1 200 OK\nX-Manifest-Sha256: \xe9"), 15, "is not the archive"),
+        ("download", b"SSH-2.0-OpenSSH\r\n", 1, "interrupted after 0 bytes"),
+        ("download", BOMB, 15, "in the content encoding 'gzip'"),
+        ("download", reply(_error("\x1b[2J"), status="401 X"), 16, r"answered 401: \x1b[2J Check"),
     ],
 )
 def test_a_download_fails_as_every_command(
-    tmp_path: Path, answer: bytes, code: int, reported: str
+    tmp_path: Path, verb: str, answer: bytes, code: int, reported: str
 ) -> None:
-    _fails("download", answer, tmp_path / "out", code=code, reported=reported)
-
-
-def _fails(verb: str, answer: bytes, out: Path, *, code: int, reported: str) -> None:
+    out = tmp_path / "out"
     with scripted_service([answer]) as found:
         named = ("--base-url", found.base_url, "--api-key", "art_project_secret")
         done = agent_rft("models", verb, "ft:x", "--out", str(out), *named, "--json")
@@ -168,29 +144,27 @@ def test_a_reply_without_an_end_is_left() -> None:
 def test_a_download_without_an_end_leaves_no_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verb: str
 ) -> None:
-    for module in (downloads, model_download):
-        monkeypatch.setattr(module, "DOWNLOAD_BYTES", 2 << 20)
+    monkeypatch.setattr(service_client, "DOWNLOAD_BYTES", 2 << 20)
     head = f"HTTP/1.1 200 OK\nX-Manifest-Sha256: {'0' * 64}"
     with scripted_service([raw(head, bytes(3 << 20))]) as found:
         remote = Remote(AddressSources(found.base_url, "k", None), Output(verb, as_json=True))
         with pytest.raises(ServiceError, match="sent more than 2 MB in one reply"):
             if verb == "files":
-                download_file(remote, "file-1", tmp_path / "out", force=False)
+                download_file(remote, file="file-1", out=tmp_path / "out")
             else:
-                download(remote, "ft:x", tmp_path / "out", force=False)
+                download(remote, name="ft:x", out=tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_file_of_a_named_length_may_be_long(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(bounded_replies, "REPLY_BYTES", 1000)
-    monkeypatch.setattr(downloads, "DOWNLOAD_BYTES", 1000)
+    for bound in ("REPLY_BYTES", "DOWNLOAD_BYTES"):
+        monkeypatch.setattr(service_client, bound, 1000)
     with scripted_service([reply("x" * 5000, kind="text/plain")]) as found:
         named = AddressSources(found.base_url, "k", None)
-        download_file(
-            Remote(named, Output("files", as_json=True)), "file-1", tmp_path / "out", force=False
-        )
+        remote = Remote(named, Output("files", as_json=True))
+        download_file(remote, file="file-1", out=tmp_path / "out")
     assert (tmp_path / "out").read_text() == "x" * 5000
 
 
@@ -206,7 +180,7 @@ def test_a_cookie_of_the_service_is_neither_kept_nor_a_fault_of_the_user() -> No
     assert "after=ftjob-1" in asked
 
 
-@pytest.mark.parametrize("event_id", ["\xe9", "a b", "x" * 300])
+@cases("event_id", ["\xe9", "a b", "x" * 300])
 def test_an_event_id_that_no_header_can_repeat_is_a_fault_of_the_service(event_id: str) -> None:
     event = json.dumps({"id": "e", "created_at": 1, "level": "info", "message": "m", "type": "x"})
     stream = f"id: {event_id}\ndata: {event}\n\n"
@@ -219,7 +193,7 @@ def test_an_event_id_that_no_header_can_repeat_is_a_fault_of_the_service(event_i
     assert failure.value.exit_code == 15
 
 
-@pytest.mark.parametrize(
+@cases(
     "arguments",
     [
         ("jobs", "curves", "ftjob-1", "--name", ""),

@@ -2,13 +2,14 @@
 
 import pytest
 
-from app.cli.replies import ServerEvent, server_events
+from app.cli.server_events import ServerEvent, server_events
 from app.cli.terminal import ServiceError
+from tests.support.cases import cases
 
 STREAM = b": alive\nevent: step\r\nid: 7\ndata: one\ndata:\xc3\xa9\n\n\ndata: two\n\ndata: lost"
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 7, len(STREAM)])
+@cases("size", [1, 2, 3, 7, len(STREAM)])
 def test_messages_do_not_depend_on_the_chunks(size: int) -> None:
     chunks = [STREAM[at : at + size] for at in range(0, len(STREAM), size)]
     assert list(server_events(chunks)) == [

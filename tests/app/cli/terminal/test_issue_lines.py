@@ -8,20 +8,6 @@ def issue(message: str, param: str | None = None, **more: object) -> PreflightIs
     return PreflightIssue("error", "invalid_value", message, param, **more)  # type: ignore[arg-type]  # line and pointer
 
 
-def test_a_sentence_of_many_rows_is_one_line_with_its_first_paths() -> None:
-    rows = [
-        issue(
-            f"Line {line}, /messages/0: no role", "training_file", line=line, pointer="/messages/0"
-        )
-        for line in range(3, 123)
-    ]
-    [line] = issue_lines("ERROR", rows)
-    assert line == (
-        "ERROR    invalid_value [training_file]: no role (120 times: line 3 /messages/0, "
-        "line 4 /messages/0, line 5 /messages/0, …)"
-    )
-
-
 def test_a_sentence_about_many_parameters_is_one_line() -> None:
     tools = [
         issue(f"Invalid value for 'tools[{index}].url': it is private.", f"tools[{index}].url")

@@ -11,6 +11,7 @@ from app.cli.downloading import DownloadFailed
 from app.cli.output import columns, fields
 from app.cli.printable import printable, printable_lines
 from app.cli.terminal import ServiceError
+from tests.support.cases import cases
 
 HOSTILE = {
     "\x1b]0;title\x07": r"\x1b]0;title\x07",
@@ -28,7 +29,7 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize(("text", "shown"), HOSTILE.items())
+@cases(("text", "shown"), HOSTILE.items())
 def test_a_control_character_is_shown_by_its_code(text: str, shown: str) -> None:
     assert printable(text) == printable_lines(text) == shown
     out = io.StringIO()

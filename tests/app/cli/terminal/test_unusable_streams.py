@@ -13,6 +13,7 @@ from app.cli.client import service
 from app.cli.files import upload
 from app.cli.profiles import Profile, profiles_file, write_profiles
 from app.cli.terminal import ServiceError, read_stdin
+from tests.support.cases import cases
 from tests.support.cli.command_line import agent_rft, running_agent_rft
 from tests.support.cli.scripted_service import reply, scripted_service
 from tests.support.patience import PATIENCE_S
@@ -67,7 +68,7 @@ def test_a_closed_output_is_a_failure_and_a_reader_that_left_gets_no_message(
     assert capfd.readouterr().err == ""
 
 
-@pytest.mark.parametrize(
+@cases(
     "arguments",
     [
         ("jobs", "resume", "ftjob-1", "--max-training-time-s", "inf"),

@@ -2,9 +2,8 @@
 
 import json
 
-import pytest
-
 from app.pages.rendering import pretty
+from tests.support.cases import cases
 
 
 def test_json_is_split_into_lines_and_other_texts_stay() -> None:
@@ -12,7 +11,7 @@ def test_json_is_split_into_lines_and_other_texts_stay() -> None:
     assert pretty("no [JSON") == "no [JSON"
 
 
-@pytest.mark.parametrize("depth", [21, 850, 1900])
+@cases("depth", [21, 850, 1900])
 def test_nested_json_is_not_indented(depth: int) -> None:
     text = "[" * depth + "]" * depth  # indented, its length grows with the square of the depth
     assert pretty(text) == text

@@ -2,9 +2,8 @@
 
 import math
 
-import pytest
-
 from app.pages.plots import Scatter, Spot
+from tests.support.cases import cases
 
 
 def scatter(*places: tuple[float, float]) -> Scatter:
@@ -12,7 +11,7 @@ def scatter(*places: tuple[float, float]) -> Scatter:
     return Scatter("id", "title", "x", "y", "summary", spots)
 
 
-@pytest.mark.parametrize("size", [1.0, 1e-300, 1e300, 1.7e308])
+@cases("size", [1.0, 1e-300, 1e300, 1.7e308])
 def test_positions_do_not_depend_on_the_size_of_the_values(size: float) -> None:
     chart = scatter((-size, size), (size, -size), (0.0, 0.0))
     dots = [(dot.x, dot.y, dot.title) for dot in chart.dots]

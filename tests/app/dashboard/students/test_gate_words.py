@@ -1,9 +1,8 @@
 """The words for the gate's decision need no statistics, and contain what to do."""
 
-import pytest
-
 from app.pages.student_progress import headline, verdicts
 from app.teaching.students.students import Comparison, Skill, SkillStatus
+from tests.support.cases import cases
 
 GAIN = Comparison("target", 0.4, (0.1, 0.8), 10)
 
@@ -20,7 +19,7 @@ def skill(*comparisons: Comparison, status: SkillStatus = SkillStatus.HELD) -> S
     )
 
 
-@pytest.mark.parametrize(
+@cases(
     ("found", "said", "passed"),
     [
         (Comparison("eval_1", 0.0, (0.0, 0.0), 12), "Nothing changed (over 12 questions).", True),

@@ -6,6 +6,7 @@ import pytest
 
 from app.pages.tokens import MEASURES, Measure, shown_tokens, visible
 from app.rollouts.trajectory import RecordedTurn, TokenRecord
+from tests.support.cases import cases
 
 
 def record(*values: tuple[float | None, float | None], omitted: int = 0) -> TokenRecord:
@@ -15,7 +16,7 @@ def record(*values: tuple[float | None, float | None], omitted: int = 0) -> Toke
     return TokenRecord([turn], omitted)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("probability", "shade"),
     [
         (1.0, "p1"), (0.991, "p1"), (0.95, "p2"), (0.8, "p3"), (0.5, "p4"),
@@ -27,7 +28,7 @@ def test_probabilities_have_eight_classes(probability: float | None, shade: str)
     assert [token.shade for turn in shown.turns for token in turn.tokens] == [shade]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("ratio", "shade"),
     [
         (0.0, "r1"), (0.49, "r1"), (0.5, "r2"), (0.8, "r3"), (0.95, "r4"), (1.0, "r4"),
@@ -41,7 +42,7 @@ def test_ratios_have_seven_classes_and_one_for_untrained_tokens(
     assert [token.shade for turn in shown.turns for token in turn.tokens] == [shade]
 
 
-@pytest.mark.parametrize("by", MEASURES)
+@cases("by", MEASURES)
 def test_the_legend_names_eight_classes(by: Measure) -> None:
     legend = shown_tokens(record((0.5, 1.0)), by).legend
     assert len({shade.name for shade in legend}) == len({shade.label for shade in legend}) == 8
@@ -71,7 +72,7 @@ def test_tokens_beyond_the_pages_limit_are_counted() -> None:
     assert (shown.tokens, shown.left_out) == (4096, 9005 - 4096)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "expected"),
     [
         ("", "∅"), (" ", "·"), ("  ", "··"), (" a b", " a b"), ("\n", "↵\n"), ("\n\n ", "↵\n↵\n·"),

@@ -1,11 +1,10 @@
 """The address of an actor is one, or absent."""
 
-import pytest
-
 from app.accounts.accounts import Actor
+from tests.support.cases import cases
 
 
-@pytest.mark.parametrize(
+@cases(
     ("sent", "kept"),
     [
         ("192.0.2.7", "192.0.2.7"),

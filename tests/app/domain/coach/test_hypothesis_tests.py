@@ -3,9 +3,10 @@
 import pytest
 
 from app.teaching.coach.statistics import holm, p_value_of_share, share_limits
+from tests.support.cases import cases
 
 
-@pytest.mark.parametrize(
+@cases(
     ("share", "count", "interval"),
     [
         (0.0, 10, (0.0, 0.3085)),

@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import pytest
-
 from app.teaching.coach.evidence import Evidence
 from app.teaching.coach.sessions import (
     CoachOptions,
@@ -15,6 +13,7 @@ from app.teaching.coach.sessions import (
 from app.teaching.coach.statistics import Attempt, Measurement
 from app.teaching.coach.steps import Continue, EndSession, next_step
 from app.teaching.students.students import SkillStatus
+from tests.support.cases import cases
 from tests.support.coach.situations import (
     GAINED,
     JOB,
@@ -42,7 +41,7 @@ PROMISING = noisy(*[0.4, -0.05, 0.1] * 4)
 ENOUGH = noisy(*[0.3, 0.1, 0.2] * 4)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("after", "number", "flat"),
     [(A_LITTLE, 1, 2), (PROMISING, 1, 0), (PROMISING, 2, 2), (ENOUGH, 3, 0)],
 )
@@ -66,9 +65,7 @@ def test_a_round_helps_if_its_gain_is_clear_for_all_rounds_so_far(
     assert progress.since == sources[0 if flat else 1]
 
 
-@pytest.mark.parametrize(
-    ("tried", "outcome"), [((), "prompt_enough"), ((TriedPrompt("No.", 0.5, 0.0, None),), None)]
-)
+@cases(("tried", "outcome"), [((), "prompt_enough"), ((TriedPrompt("No.", 0.5, 0.0, None),), None)])
 def test_a_prompt_is_enough_if_its_gain_is_clear_for_all_prompts_so_far(
     tried: tuple[TriedPrompt, ...], outcome: str | None
 ) -> None:

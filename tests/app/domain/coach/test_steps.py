@@ -31,6 +31,7 @@ from app.teaching.coach.steps import (
     next_step,
 )
 from app.teaching.students.students import SkillStatus
+from tests.support.cases import cases
 from tests.support.coach.situations import (
     GAINED,
     JOB,
@@ -52,7 +53,7 @@ ONE_JOB = CoachOptions(budget=Budget(jobs=1))
 LOST = Gain(-0.1, (-0.2, -0.01), ROWS)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("before", "evidence", "action"),
     [
         (session(Phase.MEASURING), Evidence(), RunMeasurement(None)),
@@ -235,7 +236,7 @@ def _moves(status: CoachStatus) -> Sequence[CoachStatus]:
     return sorted(TRANSITIONS[status])
 
 
-@pytest.mark.parametrize("status", CoachStatus)
+@cases("status", CoachStatus)
 def test_a_session_moves_by_the_table_alone(status: CoachStatus) -> None:
     ended = {CoachStatus.COMPLETED, CoachStatus.FAILED, CoachStatus.CANCELLED}
     assert bool(_moves(status)) is (status not in ended)

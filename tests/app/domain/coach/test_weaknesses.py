@@ -16,6 +16,7 @@ from app.teaching.coach.statistics import (
     share_limits,
 )
 from app.teaching.coach.weaknesses import TextSlices, find_weaknesses, slices_of
+from tests.support.cases import cases
 
 WORDS = {
     "refund": "Customer {n} wants a refund for a broken lamp",
@@ -108,9 +109,7 @@ def test_kinds_that_score_as_others_do_are_no_weaknesses() -> None:
     assert (found.kind, found.name, found.share) == ("stop_reason", "max_turns", 0.5)
 
 
-@pytest.mark.parametrize(
-    ("rows", "attempts", "success"), [(100, 1, 0.1), (30, 8, 0.05), (100, 4, 0.03)]
-)
+@cases(("rows", "attempts", "success"), [(100, 1, 0.1), (30, 8, 0.05), (100, 4, 0.03)])
 def test_kinds_are_no_weaknesses_where_hardly_any_attempt_succeeds(
     rows: int, attempts: int, success: float
 ) -> None:
@@ -222,7 +221,7 @@ def test_slices_of_held_out_rows_find_training_rows() -> None:
     assert len(chosen) == 27
 
 
-@pytest.mark.parametrize(
+@cases(
     ("tags", "read"),
     [(["b", "a", "a"], ("a", "b")), ("one", ("one",)), ([1, " "], ("1",)), (None, ())],
 )
@@ -239,7 +238,7 @@ def test_similar_texts_of_a_tag_are_left_out() -> None:
     assert (everything.kind, everything.rows) == ("all", (0, 1))
 
 
-@pytest.mark.parametrize(("lacking_of_10", "is_weak"), [(0.3, True), (0.29, False)])
+@cases(("lacking_of_10", "is_weak"), [(0.3, True), (0.29, False)])
 def test_a_weakness_begins_at_an_interval_above_5_percent(
     lacking_of_10: float, is_weak: bool
 ) -> None:
@@ -270,9 +269,7 @@ def _alike(topics: str) -> list[PracticeRow]:
     return [PracticeRow(number, text) for number, text in enumerate(texts)]
 
 
-@pytest.mark.parametrize(
-    ("others", "cosine", "found"), [("xyz", 0.3162, [100]), ("wxyz", 0.2860, [])]
-)
+@cases(("others", "cosine", "found"), [("xyz", 0.3162, [100]), ("wxyz", 0.2860, [])])
 def test_a_row_joins_the_slice_from_a_cosine_of_0_3(
     others: str, cosine: float, found: list[int]
 ) -> None:

@@ -16,11 +16,12 @@ from app.curricula.columns import (
 )
 from app.curricula.curricula import Columns
 from app.jobs.supervised import MethodType
+from tests.support.cases import cases
 
 NONE = Columns()
 
 
-@pytest.mark.parametrize(
+@cases(
     ("header", "found"),
     [
         (["question", "answer"], {"prompt": "question", "answer": "answer"}),
@@ -49,7 +50,7 @@ def test_only_pairs_have_a_better_and_a_worse_answer() -> None:
     assert guess(header, NONE, "dpo") == {each: each for each in header}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("header", "message"),
     [
         (["a", ""], "column 2 has no name"),
@@ -66,7 +67,7 @@ def test_a_thousand_columns_are_read() -> None:
     assert guess([*(f"c{n}" for n in range(999)), "prompt"], NONE, "dpo") == {"prompt": "prompt"}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("method", "columns", "lacking"),
     [
         ("reinforcement", {}, ["prompt"]),
@@ -92,7 +93,7 @@ def said(text: str) -> dict[str, Any]:
     return {"role": "assistant", "content": text}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("method", "columns", "row"),
     [
         ("reinforcement", {"prompt": "q", "system": "s", "answer": "a"},
@@ -110,13 +111,13 @@ def test_a_record_becomes_a_row_of_the_method(
     assert row_of(RECORD, columns, method) == row
 
 
-@pytest.mark.parametrize("prompt", ["", "  ", None])
+@cases("prompt", ["", "  ", None])
 def test_a_record_without_a_prompt_is_no_row(prompt: str | None) -> None:
     with pytest.raises(UnusableColumns, match="the column 'q' is empty"):
         row_of({"q": prompt}, {"prompt": "q"}, "reinforcement")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("value", "tags"),
     [
         ("law; tax,trade|eu", ["law", "tax", "trade", "eu"]),
@@ -131,7 +132,7 @@ def test_tags_are_separated(value: Any, tags: list[str]) -> None:
     assert labelled_row(row, {"tags": "area"}) == {**row, "tags": tags}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("value", "difficulty"), [("0.25", 0.25), (1, 1.0), ("", None), (None, None), ("hard", "hard")]
 )
 def test_a_difficulty_is_a_number_if_it_can_be(value: Any, difficulty: Any) -> None:
@@ -139,7 +140,7 @@ def test_a_difficulty_is_a_number_if_it_can_be(value: Any, difficulty: Any) -> N
     assert labelled_row(row, {"difficulty": "level"}) == {**row, "difficulty": difficulty}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("method", "taken"),
     [
         ("reinforcement", ["answer", "tags", "difficulty"]),

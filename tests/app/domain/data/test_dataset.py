@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 
 from app.files.datasets import MAX_ROW_BYTES, DatasetError, parse_rows
+from tests.support.cases import cases
 
 USER = {"role": "user", "content": "hi"}
 TOOL = {"type": "function", "function": {"name": "search", "parameters": {"type": "object"}}}
@@ -39,7 +40,7 @@ def test_rows_are_read_with_everything_in_them() -> None:
     assert (second.index, second.tools, second.item) == (1, [], {"messages": [USER]})
 
 
-@pytest.mark.parametrize(
+@cases(
     ("item", "pointer", "text"),
     [
         (b"{", "", "JSON"),

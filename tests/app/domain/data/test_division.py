@@ -3,9 +3,8 @@
 from collections import Counter
 from typing import Any
 
-import pytest
-
 from app.files.division import StratifiedRow, divide, near_duplicates, pieces_of
+from tests.support.cases import cases
 
 ROWS = [StratifiedRow(f"key{n}", (("easy", "hard")[n % 4 == 0],)) for n in range(200)]
 ALONE = [[row.key] for row in ROWS]
@@ -55,7 +54,7 @@ def test_a_share_of_zero_holds_out_nothing() -> None:
     assert (division.held_out, division.reason) == (frozenset(), None)
 
 
-@pytest.mark.parametrize(("shared", "together"), [(14, True), (13, False)])
+@cases(("shared", "together"), [(14, True), (13, False)])
 def test_prompts_are_alike_from_0_55_of_their_pieces(shared: int, together: bool) -> None:
     """Texts of 18 words have 17 pieces each; 13 common ones of 21 are more than that, 12 of 22
     less.
@@ -81,8 +80,8 @@ def test_the_seed_decides_and_repeats_itself() -> None:
     assert len(other.held_out) == len(first.held_out) == 40
 
 
-@pytest.mark.parametrize("rows", [1, 19, 20, 21, 37, 100, 199])
-@pytest.mark.parametrize("share", [0.01, 0.2, 0.5])
+@cases("rows", [1, 19, 20, 21, 37, 100, 199])
+@cases("share", [0.01, 0.2, 0.5])
 def test_both_files_are_large_enough_for_a_job(rows: int, share: float) -> None:
     division = divide(ROWS[:rows], ALONE[:rows], **options(share))
     held = len(division.held_out)

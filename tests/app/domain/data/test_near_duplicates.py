@@ -9,6 +9,7 @@ import pytest
 
 from app.files import division as room
 from app.files.division import near_duplicates, pieces_of
+from tests.support.cases import cases
 
 
 def prompt(seed: int, words: int) -> list[str]:
@@ -27,7 +28,7 @@ def near(words: list[str], changed: int) -> str:
     return " ".join(copy)
 
 
-@pytest.mark.parametrize("words", [40, 30_000])
+@cases("words", [40, 30_000])
 def test_near_duplicates_of_any_length_are_found(words: int) -> None:
     texts = dict[str, str]()
     pairs = list[list[str]]()
@@ -60,9 +61,7 @@ THAI = ["บ้าน", "ที่", "น้ำ", "ไกล", "เดือน"
 ]
 
 
-@pytest.mark.parametrize(
-    ("words", "space"), [(ENGLISH, " "), (CHINESE, ""), (THAI, "")], ids=["english", "zh", "th"]
-)
+@cases(("words", "space"), [(ENGLISH, " "), (CHINESE, ""), (THAI, "")], ids=["english", "zh", "th"])
 def test_planted_near_duplicates_are_found_and_no_others(words: list[str], space: str) -> None:
     """Half of 200 prompts of 8 to 30 words come again: with another word or number, in full width,
     or with a word before them.

@@ -4,9 +4,8 @@ import random
 import re
 from collections import Counter
 
-import pytest
-
 from app.files.division import Division, RowClusters, StratifiedRow, cluster_and_divide, pieces_of
+from tests.support.cases import cases
 
 CITIES = ["Paris", "Rome", "Oslo", "Bern", "Lima", "Cairo", "Tokyo", "Quito", "Delhi", "Accra"]
 CHINESE = ["巴黎", "罗马", "东京", "北京", "伦敦", "上海", "柏林"]
@@ -20,7 +19,7 @@ def divided(rows: list[tuple[str, str]]) -> tuple[RowClusters, Division]:
     return cluster_and_divide(stratified, texts, share=0.2)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("template", "names", "held"),
     [
         ("How far is {a} from {b} in month {n}?", CITIES, 240),
@@ -77,7 +76,7 @@ def test_repeats_of_one_prompt_are_no_template() -> None:
     assert not [text for text in division.held_out if text.startswith(one)]
 
 
-@pytest.mark.parametrize(("prompts", "parts"), [(7, 1), (8, 8)])
+@cases(("prompts", "parts"), [(7, 1), (8, 8)])
 def test_eight_prompts_are_a_template_and_seven_are_repeats(prompts: int, parts: int) -> None:
     cities = [f"How far is {city} from the place where I live?" for city in CITIES[:prompts]]
     others = [" ".join(random.Random(n).sample(WORDS, 20)) for n in range(10)]

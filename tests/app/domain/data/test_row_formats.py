@@ -6,6 +6,7 @@ import pytest
 from app.files.datasets import check_row, inspect_row
 from app.files.rows import DatasetError
 from app.jobs.supervised import MethodType
+from tests.support.cases import cases
 
 USER = {"role": "user", "content": "hi"}
 ANSWER = {"role": "assistant", "content": "hello"}
@@ -23,7 +24,7 @@ def _faults(method: MethodType, row: Any) -> list[str]:
     return [fault.pointer for fault in inspect_row(method, line, 3, job_tools=set())[1]]
 
 
-@pytest.mark.parametrize(
+@cases(
     "row",
     [
         {"messages": [USER, ANSWER]},
@@ -42,7 +43,7 @@ def test_good_supervised_rows(row: Any) -> None:
     assert check_row("supervised", json.dumps(row).encode(), 1) == row
 
 
-@pytest.mark.parametrize(
+@cases(
     ("row", "pointers"),
     [
         (b"{", [""]),
@@ -84,7 +85,7 @@ def test_good_preference_rows() -> None:
         assert _faults("dpo", row) == []
 
 
-@pytest.mark.parametrize(
+@cases(
     ("change", "pointers"),
     [
         ({"input": None}, ["/input"]),

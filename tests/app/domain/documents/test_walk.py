@@ -3,7 +3,6 @@
 import json
 from typing import Annotated, Any
 
-import pytest
 from pydantic import BaseModel, TypeAdapter
 
 from app.graders.definitions import GRADER_MODELS, Grader
@@ -11,6 +10,7 @@ from app.jobs.reinforcement import ReinforcementMethod
 from app.kit.fields import SecretMark
 from app.kit.redaction import redacted_json, split
 from app.kit.walk import FieldKind, headers_of, walk_fields
+from tests.support.cases import cases
 
 PROMPT = [{"role": "user", "content": "{{ sample.output_text }}"}]
 JUDGE = {
@@ -40,7 +40,7 @@ def test_addresses_come_with_their_headers_and_judges_without_an_address() -> No
     assert "canary" not in json.dumps(redacted_json(grader))
 
 
-@pytest.mark.parametrize(
+@cases(
     ("grader", "tools"),
     [
         ({"headers": "canary"}, 3),

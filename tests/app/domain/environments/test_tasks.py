@@ -28,6 +28,7 @@ from app.tools.environments import (
     validation_numbers,
 )
 from app.tools.word_problems import UnreadableProblem, row_of
+from tests.support.cases import cases
 from tests.support.environments.built_in import read_built_in
 
 JUDGE = {"type": "llm_judge", "model": "judge"}
@@ -49,7 +50,7 @@ def prompts(rows: list[Any]) -> list[str]:
     return [row["messages"][0]["content"] for row in rows]
 
 
-@pytest.mark.parametrize(("of", "seed"), [(1, 0), (2, 9), (3, 1), (64, 0), (1000, 7)])
+@cases(("of", "seed"), [(1, 0), (2, 9), (3, 1), (64, 0), (1000, 7)])
 def test_each_problem_has_one_index_in_the_order(of: int, seed: int) -> None:
     order = [task_number(index, of=of, seed=seed) for index in range(of)]
     assert sorted(order) == list(range(of))
@@ -63,7 +64,7 @@ def test_the_order_depends_on_the_seed() -> None:
     assert first != sorted(first)
 
 
-@pytest.mark.parametrize("sent", ALL, ids=lambda sent: sent["type"])
+@cases("sent", ALL, ids=lambda sent: sent["type"])
 def test_tasks_differ_and_held_out_ones_are_no_training_tasks(sent: dict[str, Any]) -> None:
     training, validation = tasks(sent, training_tasks=500, validation_tasks=100)
     assert len(set(prompts(training))) == 500
@@ -71,7 +72,7 @@ def test_tasks_differ_and_held_out_ones_are_no_training_tasks(sent: dict[str, An
     assert not set(prompts(training)) & set(prompts(validation))
 
 
-@pytest.mark.parametrize("sent", ALL, ids=lambda sent: sent["type"])
+@cases("sent", ALL, ids=lambda sent: sent["type"])
 def test_a_task_is_a_function_of_seed_and_index(sent: dict[str, Any]) -> None:
     few, held_out = tasks(sent, training_tasks=10, validation_tasks=10, seed=5)
     more, same = tasks(sent, training_tasks=20, validation_tasks=10, seed=5)
@@ -80,7 +81,7 @@ def test_a_task_is_a_function_of_seed_and_index(sent: dict[str, Any]) -> None:
     assert prompts(other) != prompts(few)
 
 
-@pytest.mark.parametrize("sent", ALL, ids=lambda sent: sent["type"])
+@cases("sent", ALL, ids=lambda sent: sent["type"])
 def test_more_tasks_than_problems_are_refused_with_their_number(sent: dict[str, Any]) -> None:
     environment = read_built_in({**sent, "training_tasks": 30})
     check_count(environment, 62)
@@ -123,7 +124,7 @@ def test_easier_word_problems_have_fewer_steps() -> None:
         assert max(row["solution"].count("=") for row in rows) == most
 
 
-@pytest.mark.parametrize(
+@cases(
     ("row", "part"),
     [
         ({"question": "", "answer": "#### 4"}, "'question'"),
@@ -179,7 +180,7 @@ SOLVED: dict[str, Callable[[Any, int, int], Any]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("level", [1, 2, 3])
+@cases("level", [1, 2, 3])
 def test_tests_of_functions_expect_what_the_task_describes(level: int) -> None:
     training, _ = tasks({"type": "code_execution"}, training_tasks=300, level=level)
     for row in training:
@@ -211,7 +212,7 @@ def test_graders_are_definitions_that_can_be_sent() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@cases(
     ("sent", "path"),
     [
         ({"type": "chess"}, ("type",)),
@@ -248,7 +249,7 @@ def _passes(task: CodeTask, other: Callable[..., Any]) -> bool:
         return False
 
 
-@pytest.mark.parametrize("level", range(1, MAX_LEVEL + 1))
+@cases("level", range(1, MAX_LEVEL + 1))
 def test_a_function_with_another_number_fails_a_test(level: int) -> None:
     found = []
     for kind, problem in enumerate(LEVELS[level - 1]):

@@ -1,6 +1,7 @@
 import pytest
 
 from app.evals.data_sources import RowFault, parse_row
+from tests.support.cases import cases
 
 
 def test_a_row_holds_an_item_and_may_hold_a_sample() -> None:
@@ -9,7 +10,7 @@ def test_a_row_holds_an_item_and_may_hold_a_sample() -> None:
     assert parse_row(b'{"item": {}}', 2).sample is None
 
 
-@pytest.mark.parametrize(
+@cases(
     ("line", "part"),
     [
         (b"[]", "not a JSON object"),

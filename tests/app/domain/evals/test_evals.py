@@ -13,6 +13,7 @@ from app.evals.evals import (
     validation_run_id,
 )
 from app.files.rows import MAX_ROW_BYTES
+from tests.support.cases import cases
 
 
 def test_a_jobs_runs_have_ids_that_lead_back_to_their_step() -> None:
@@ -25,7 +26,7 @@ def test_a_jobs_runs_have_ids_that_lead_back_to_their_step() -> None:
     assert step_of("evalrun_aB3_\u0664", "ftjob-aB3") is None
 
 
-@pytest.mark.parametrize(
+@cases(
     ("criterion", "score", "passed"),
     [
         ({"type": "endpoint", "pass_threshold": 0.75}, 0.75, True),

@@ -17,6 +17,7 @@ from app.webhooks.events import (
     secret_hint,
     signing,
 )
+from tests.support.cases import cases
 
 NOW = 1_700_000_000.0
 
@@ -38,12 +39,12 @@ def test_the_schedule_is_the_standards() -> None:
     ]
 
 
-@pytest.mark.parametrize(("chance", "wait"), [(0.0, 240), (0.5, 300), (1.0, 360)])
+@cases(("chance", "wait"), [(0.0, 240), (0.5, 300), (1.0, 360)])
 def test_the_jitter_is_a_fifth_either_way(chance: float, wait: float) -> None:
     assert retry_delay_s(2, chance=chance) == pytest.approx(wait)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("asked", "wait"),
     [
         (None, 300),
@@ -93,7 +94,7 @@ def test_old_secrets_sign_for_a_day_and_no_longer() -> None:
     assert EndpointCredentials.from_json(credentials.to_json()) == credentials
 
 
-@pytest.mark.parametrize(
+@cases(
     ("sealed", "shown", "whole"),
     [
         ("https://r.example/?t=1", "https://r.example/?t=[redacted]", "https://r.example/?t=1"),
@@ -116,7 +117,7 @@ def test_the_header_does_not_grow_without_end() -> None:
     assert len(secrets) == MAX_SECRETS
 
 
-@pytest.mark.parametrize(
+@cases(
     ("outcome", "delivered", "gone"),
     [
         (AttemptOutcome(200), True, False),

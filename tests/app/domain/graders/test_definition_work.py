@@ -5,39 +5,13 @@ from typing import Any
 import pytest
 
 from app.graders.definitions import read_grader
-from app.graders.json_schemas import MAX_COMPILED_BYTES
 from app.graders.judge_prompts import MAX_MESSAGES
-from app.graders.program_definitions import (
-    BYTES_OF_A_CHECK,
-    MAX_PATTERN_BYTES_TOGETHER,
-    MAX_PLACEHOLDERS_TOGETHER,
-)
-from app.graders.templates import MAX_PLACEHOLDERS
+from app.graders.templates import MAX_PLACEHOLDERS, MAX_PLACEHOLDERS_TOGETHER
+from tests.support.cases import cases
 from tests.support.grading.app_calls import counted_calls
-from tests.support.grading.large_definitions import FITTING, MANY, judged, multi, pattern
+from tests.support.grading.large_definitions import MANY, judged, multi, pattern
 
-LARGE = "|".join(f"w\u00f6rd{number}x" for number in range(380))
-"""A pattern whose whole form that ignores case is too large."""
-SCHEMA = {"type": "object", "properties": {f"p{number}": {} for number in range(1900)}}
 TOGETHER: list[tuple[list[dict[str, Any]], str, str, int]] = [
-    (
-        [pattern(rf"\pL{{2}}{number}|{LARGE}") for number in range(64)],
-        "compile_pattern",
-        "it is too large: compiled, it may have",
-        1 + MAX_PATTERN_BYTES_TOGETHER // (3 * MAX_COMPILED_BYTES),
-    ),
-    (
-        [pattern(f"{FITTING}|of{number}") for number in range(64)],
-        "compile_pattern",
-        "too large together",
-        1 + MAX_PATTERN_BYTES_TOGETHER // 2**17,
-    ),
-    (
-        [{"type": "json_valid", "json_schema": {**SCHEMA, "title": str(n)}} for n in range(64)],
-        "compile_schema",
-        "too large together",
-        1 + MAX_PATTERN_BYTES_TOGETHER // (1900 * BYTES_OF_A_CHECK),
-    ),
     (
         [
             {"type": "string_check", "input": MANY, "reference": MANY, "operation": "eq"}
@@ -56,7 +30,7 @@ TOGETHER: list[tuple[list[dict[str, Any]], str, str, int]] = [
 ]
 
 
-@pytest.mark.parametrize(("graders", "worker", "message", "most"), TOGETHER)
+@cases(("graders", "worker", "message", "most"), TOGETHER)
 def test_what_exceeds_a_sum_is_refused_before_it_is_read(
     graders: list[dict[str, Any]], worker: str, message: str, most: int
 ) -> None:

@@ -3,7 +3,9 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
+from app.graders import text_definitions
 from app.graders.definitions import Grader
+from tests.support.cases import cases
 
 GRADERS: TypeAdapter[Any] = TypeAdapter(Grader)
 CHECK: dict[str, Any] = {
@@ -39,7 +41,7 @@ MULTI: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("sent", [CHECK, NEAR, JUDGE, HOOK, MULTI], ids=lambda g: g["type"])
+@cases("sent", [CHECK, NEAR, JUDGE, HOOK, MULTI], ids=lambda g: g["type"])
 def test_each_kind_is_taken_and_unknown_keys_are_kept(sent: dict[str, Any]) -> None:
     grader = GRADERS.validate_python({**sent, "pass_threshold": 0.75, "made_up": [1]})
     echoed = grader.model_dump(mode="json")
@@ -47,6 +49,20 @@ def test_each_kind_is_taken_and_unknown_keys_are_kept(sent: dict[str, Any]) -> N
     assert echoed["pass_threshold"] == 0.75
     assert {key: echoed[key] for key in ("type",)} == {"type": sent["type"]}
     assert GRADERS.validate_python(echoed) == grader
+
+
+@pytest.mark.parametrize("metric", ["bleu", "gleu", "meteor", "rouge_l"])
+def test_a_metric_whose_library_is_missing_is_refused(
+    monkeypatch: pytest.MonkeyPatch, metric: str
+) -> None:
+    near = {**NEAR, "evaluation_metric": metric}
+    GRADERS.validate_python(near)
+    monkeypatch.setattr(text_definitions, "find_spec", lambda _: None)
+    if metric == "rouge_l":
+        GRADERS.validate_python(near)
+        return
+    with pytest.raises(ValidationError, match=r"pip install 'agent-rft\[texts\]'"):
+        GRADERS.validate_python(near)
 
 
 def test_what_was_not_sent_is_filled_in_or_left_out() -> None:
@@ -58,7 +74,7 @@ def test_what_was_not_sent_is_filled_in_or_left_out() -> None:
     assert GRADERS.validate_python(MULTI).name == "multi"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("sent", "path", "part"),
     [
         ({}, ("type",), "required"),
@@ -106,7 +122,7 @@ def test_what_was_not_sent_is_filled_in_or_left_out() -> None:
             "unknown namespace 'b'",
         ),
         ({**MULTI, "calculate_output": "a + e"}, ("calculate_output",), "'e' is not one of"),
-        ({**MULTI, "calculate_output": "a +"}, ("calculate_output",), "too early"),
+        ({**MULTI, "calculate_output": "a +"}, ("calculate_output",), "cannot be read"),
         ({**MULTI, "invalid_grade": float("nan")}, ("invalid_grade",), "finite"),
         ({**MULTI, "invalid_grade": True}, ("invalid_grade",), "number"),
         ({**MULTI, "pass_threshold": "0.5"}, ("pass_threshold",), "number"),

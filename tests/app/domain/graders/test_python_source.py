@@ -6,11 +6,12 @@ import pytest
 
 from app.graders.program_definitions import PythonGrader
 from app.graders.python_source import MAX_READ, MAX_SOURCE, SourceFault, check_source
+from tests.support.cases import cases
 
 GRADE = "def grade(sample, item):\n    return 1.0\n"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("source", "fault"),
     [
         ("", "it defines no function 'grade'"),
@@ -44,7 +45,7 @@ def test_what_can_never_work_is_refused(source: str, fault: str) -> None:
     assert fault in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@cases(
     "source",
     [
         GRADE,
@@ -64,10 +65,8 @@ def test_what_may_work_passes(source: str) -> None:
     check_source(source)
 
 
-@pytest.mark.parametrize("dot", [".", " . ", "\\\n.", "\f."])
-@pytest.mark.parametrize(
-    "name", ["a", "\u2118", "a\u00b7", "\u212e", "a\u0387", "a\u1369", "a\u19da"]
-)
+@cases("dot", [".", " . ", "\\\n.", "\f."])
+@cases("name", ["a", "\u2118", "a\u00b7", "\u212e", "a\u0387", "a\u1369", "a\u19da"])
 def test_a_long_dotted_name_takes_little_memory(name: str, dot: str) -> None:
     """The parser alone takes 1 GB for the longest of these."""
     names = MAX_READ // len((name + dot).encode()) // 4

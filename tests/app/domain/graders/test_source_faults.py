@@ -2,12 +2,12 @@
 
 from typing import Any
 
-import pytest
 from pydantic import TypeAdapter
 
 from app.graders.definitions import Grader
 from app.graders.program_definitions import source_faults
 from app.graders.python_source import MAX_READ, MAX_SOURCES
+from tests.support.cases import cases
 
 GRADERS: TypeAdapter[Any] = TypeAdapter(Grader)
 GOOD = {"type": "python", "name": "p", "source": "def grade(sample, item):\n    return 1"}
@@ -17,7 +17,7 @@ DOTTED = {**BAD, "source": "import a" + ".\\\n a" * 9_000 + "\n" + BAD["source"]
 """The parser takes memory that grows with the square of a dotted name: 1 GB for 60 KB."""
 
 
-@pytest.mark.parametrize(
+@cases(
     ("sent", "params"),
     [
         (GOOD, []),

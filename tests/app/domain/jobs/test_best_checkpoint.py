@@ -1,8 +1,7 @@
-import pytest
-
 from app.jobs.jobs import Checkpoint
 from app.jobs.results import best_first, kept_steps
 from app.jobs.stop_options import KeepCheckpoints
+from tests.support.cases import cases
 
 REWARDS = {2: 0.5, 4: 0.9, 6: None, 8: 0.9, 10: 0.7, 12: 0.1}
 
@@ -28,7 +27,7 @@ def test_the_better_validation_comes_first_and_of_equals_the_earlier() -> None:
     assert [checkpoint.step for checkpoint in best_first(losses)] == [12, 2, 10, 4, 8]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("keep", "needed", "kept"),
     [
         (KeepCheckpoints(), (), [4, 8, 10, 12]),

@@ -1,8 +1,7 @@
 from dataclasses import replace
 
-import pytest
-
 from app.jobs.reproducibility import ClaimMachine, EngineMachine, reproducibility
+from tests.support.cases import cases
 
 ENGINE = EngineMachine("B", batch_invariant=True)
 CLAIM = ClaimMachine("A", accelerated=False, in_order=True, samples=True, engine=ENGINE)
@@ -18,7 +17,7 @@ def test_a_job_on_one_kind_of_processor_keeps_its_bits_over_its_claims() -> None
     assert reproducibility(once, CLAIM) == once
 
 
-@pytest.mark.parametrize(
+@cases(
     ("changed", "reason"),
     [
         (replace(CLAIM, accelerated=True), "accelerator"),

@@ -5,13 +5,13 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-import pytest
 from numpy.typing import NDArray
 
 from app.graders.definitions import read_grader
 from app.jobs.stop_options import StopOptions
 from app.jobs.stop_rules import REWARD, ObjectiveCurves, Watch, reward_of
 from app.rollouts import metrics as names
+from tests.support.cases import cases
 from tests.support.runs.curves import noisy
 
 UNIT = replace(REWARD, scores=(0.0, 1.0))
@@ -62,16 +62,14 @@ def _share_ended(*, target: float, mean: float, rows: int, jobs: int = 2_000) ->
     return ended / jobs
 
 
-@pytest.mark.parametrize("rows", [8, 20, 50])
-@pytest.mark.parametrize("target", [0.1, 0.5, 0.8, 0.95])
+@cases("rows", [8, 20, 50])
+@cases("target", [0.1, 0.5, 0.8, 0.95])
 def test_chance_rarely_ends_a_job_just_below_its_target(rows: int, target: float) -> None:
     """All right or all wrong has no deviation, and is common near the ends of 0…1."""
     assert _share_ended(target=target, mean=target - 0.001, rows=rows) <= 0.05
 
 
-@pytest.mark.parametrize(
-    ("rows", "target", "mean"), [(8, 0.3, 0.95), (20, 0.5, 0.9), (50, 0.8, 0.99)]
-)
+@cases(("rows", "target", "mean"), [(8, 0.3, 0.95), (20, 0.5, 0.9), (50, 0.8, 0.99)])
 def test_a_job_clearly_above_its_target_ends(rows: int, target: float, mean: float) -> None:
     assert _share_ended(target=target, mean=mean, rows=rows, jobs=200) >= 0.95
 
@@ -102,8 +100,8 @@ def _reached(
     return reached / 300
 
 
-@pytest.mark.parametrize("rows", [6, 20, 80])
-@pytest.mark.parametrize(
+@cases("rows", [6, 20, 80])
+@cases(
     ("low", "high", "right"),
     [(0.0, 1.0, 0.95), (0.0, 10.0, 0.95), (-1.0, 1.0, 0.5), (-1.0, 1.0, 0.95)],
 )
@@ -120,7 +118,7 @@ def test_chance_rarely_reaches_a_target_on_any_scale(
     assert _reached(draw, target, REWARD) <= MOST
 
 
-@pytest.mark.parametrize("rows", [4, 6, 20])
+@cases("rows", [4, 6, 20])
 def test_few_rewards_without_a_range_have_students_error(rows: int) -> None:
     def draw(generator: np.random.Generator) -> NDArray[np.float64]:
         return generator.normal(0.0, 1.0, rows)

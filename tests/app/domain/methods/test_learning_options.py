@@ -1,8 +1,7 @@
 from typing import Any
 
-import pytest
-
 from app.jobs.learning import shown_learning
+from tests.support.cases import cases
 from tests.support.learning.options import BASE, resolved
 
 OBJECTIVE = {
@@ -22,7 +21,7 @@ ASYNC = {"mode": {"type": "async", "max_staleness": 1}}
 STALE = {"mode": {"type": "async", "max_staleness": 2}}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("mode", "mismatch"),
     [
         ({}, PLAIN),
@@ -41,8 +40,8 @@ def test_defaults_by_mode(mode: dict[str, Any], mismatch: dict[str, Any]) -> Non
     }
 
 
-@pytest.mark.parametrize("mode", [{}, ASYNC])
-@pytest.mark.parametrize(
+@cases("mode", [{}, ASYNC])
+@cases(
     ("sent", "shown"),
     [
         ({"type": "importance_sampling"}, {"type": "importance_sampling"}),
@@ -63,7 +62,7 @@ def test_a_loss_that_is_named_is_corrected_by_nothing_else(
     assert resolved["mismatch"] == PLAIN
 
 
-@pytest.mark.parametrize(
+@cases(
     ("sent", "shown"),
     [
         ({"truncation": {}}, TRUNCATED),
@@ -109,7 +108,7 @@ def test_objective_is_shown_whole() -> None:
     }
 
 
-@pytest.mark.parametrize(
+@cases(
     "sent",
     [
         {},

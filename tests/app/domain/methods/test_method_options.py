@@ -1,14 +1,13 @@
 from typing import Any
 
-import pytest
-
 from app.jobs.reinforcement import ReinforcementMethod, resolve_hyperparameters
 from app.jobs.stop_options import PreferenceStopOptions, shown_end
 from app.jobs.supervised import automatic_values, resolved_options
 from app.models.models import BaseModelSpec
+from tests.support.cases import cases
 
 
-@pytest.mark.parametrize(
+@cases(
     ("rows", "examples", "pairs", "epochs"),
     [
         (1, 1, 1, 25),
@@ -52,7 +51,7 @@ def test_the_loss_that_is_used_is_named() -> None:
     assert resolved_options({"loss": sent}, "dpo", 9)["loss"] == sent
 
 
-@pytest.mark.parametrize(
+@cases(
     ("rows", "batch_size", "steps"),
     [(3, 3, 10), (40, 4, 40), (128, 8, 48), (256, 16, 48), (640, 16, 40), (1280, 32, 40)],
 )

@@ -1,7 +1,5 @@
 from typing import Any
 
-import pytest
-
 from app.jobs.modes import (
     AsyncOptions,
     StreamingOptions,
@@ -9,9 +7,10 @@ from app.jobs.modes import (
     resolved_mode,
     shown_mode,
 )
+from tests.support.cases import cases
 
 
-@pytest.mark.parametrize(
+@cases(
     ("sent", "shown"),
     [
         (None, {"type": "sync"}),

@@ -12,6 +12,7 @@ from app.jobs.methods import (
 )
 from app.jobs.reinforcement import ReinforcementMethod
 from app.jobs.supervised import DpoMethod, SupervisedMethod
+from tests.support.cases import cases
 
 GRADER = {"type": "endpoint", "url": "https://grader.example/", "mine": {"deep": [1, None]}}
 DOCUMENTS: list[tuple[dict[str, Any], type, type]] = [
@@ -29,7 +30,7 @@ DOCUMENTS: list[tuple[dict[str, Any], type, type]] = [
 ]
 
 
-@pytest.mark.parametrize(("document", "stored", "parsed"), DOCUMENTS)
+@cases(("document", "stored", "parsed"), DOCUMENTS)
 def test_each_type_has_its_class_around_the_document_itself(
     document: dict[str, Any], stored: type, parsed: type
 ) -> None:

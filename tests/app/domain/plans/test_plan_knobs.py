@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,6 +18,7 @@ from app.teaching.plans import knobs as scales
 from app.teaching.plans.knob_readings import reading_of
 from app.teaching.plans.knobs import EFFORTS, PRESET_MODES, Knobs, PresetMode
 from app.teaching.plans.plans import PlanRequest, compile_plan, value_at
+from tests.support.cases import cases
 
 KINDS: tuple[MethodType, ...] = ("reinforcement", "supervised", "dpo")
 OFFLINE: dict[MethodType, type[SupervisedMethod | DpoMethod]] = {
@@ -64,7 +64,7 @@ def test_a_compiled_job_gives_its_knobs_back(plan: tuple[MethodType, Knobs]) -> 
     assert (reading.knobs, reading.outside) == (knobs, ())
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@cases("kind", KINDS)
 def test_every_position_of_a_slider_is_read_back(kind: MethodType) -> None:
     for position in range(101):
         creativity = position if kind == "reinforcement" else None
@@ -77,7 +77,7 @@ def values(kind: MethodType, path: str, knobs: list[Knobs]) -> list[Any]:
     return [value_at(options_of(kind, each), path) for each in knobs]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@cases("kind", KINDS)
 def test_more_drift_guard_is_more_distance_cost_and_a_lower_rate(kind: MethodType) -> None:
     guards = [Knobs(drift_guard=position) for position in range(101)]
     rates = values(kind, "hyperparameters.learning_rate_multiplier", guards)

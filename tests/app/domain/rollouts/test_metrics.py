@@ -16,6 +16,7 @@ from app.rollouts.metrics import (
     drop_non_finite,
     tool_metric,
 )
+from tests.support.cases import cases
 
 QUANTITIES = ("calls_mean", "tokens_per_call", "latency_s_mean", "errors", "errors/unknown_tool")
 
@@ -30,13 +31,13 @@ def test_a_call_of_an_unknown_tool_has_curves_too() -> None:
     assert ToolMetric.parse("tool/(unknown)/errors") == ToolMetric("(unknown)", "errors")
 
 
-@pytest.mark.parametrize("tool", ["a/b", "", "/"])
+@cases("tool", ["a/b", "", "/"])
 def test_a_tool_name_that_could_not_be_read_back_is_refused(tool: str) -> None:
     with pytest.raises(ValueError, match=re.escape(repr(tool))):
         tool_metric(tool, "errors")
 
 
-@pytest.mark.parametrize("name", [REWARD_MEAN, "tool_calls/mean", "tool/x", "grader/tool/x/errors"])
+@cases("name", [REWARD_MEAN, "tool_calls/mean", "tool/x", "grader/tool/x/errors"])
 def test_other_curves_are_no_tools(name: str) -> None:
     assert ToolMetric.parse(name) is None
 

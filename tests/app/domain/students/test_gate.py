@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from app.teaching.students.students import Comparison, eval_comparison, target_comparison, verdict
+from tests.support.cases import cases
 
 SAME = eval_comparison("eval_1", *[dict.fromkeys(range(8), 1.0)] * 2, unscored=0)
 
@@ -24,7 +25,7 @@ def test_rows_that_balance_have_changed() -> None:
     assert (found.difference, found.unchanged, found.passes) == (0.0, False, False)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("difference", "wins", "losses", "passes"),
     [(0.0, 0, 0, True), (0.0, 1, 1, False), (0.0, None, None, False), (-0.01, 0, 0, False)],
 )

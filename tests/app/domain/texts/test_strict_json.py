@@ -12,6 +12,7 @@ from app.kit.strict_json import (
     has_too_many_values,
     strict_loads,
 )
+from tests.support.cases import cases
 from tests.support.costs.growth import growth
 
 
@@ -48,8 +49,8 @@ def test_values_are_counted_at_any_depth() -> None:
     assert count_values("x") == 0
 
 
-@pytest.mark.parametrize("of", [str, str.encode])
-@pytest.mark.parametrize("unit", ['\\"', '"', '"\\', "\\", 'x"y', '["'])
+@cases("of", [str, str.encode])
+@cases("unit", ['\\"', '"', '"\\', "\\", 'x"y', '["'])
 def test_the_count_takes_time_in_proportion_to_the_text(unit: str, of: Any) -> None:
     """Nobody has signed in yet when a body is counted."""
 

@@ -1,15 +1,14 @@
 """Conflicts between the tools of a job, each with a cure that works."""
 
-import pytest
-
 from app.tools.mcp_listings import clashes
 from app.tools.mcp_servers import McpResource, McpTool, reading_tool
+from tests.support.cases import cases
 
 RESOURCE = McpResource(uri="file:///a", name="A")
 OWN = McpTool(name="read_docs", description="Reads.", input_schema_json="{}")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("tool", "param", "cure"),
     [
         (reading_tool("docs", [RESOURCE]), "resources", "Give the server another label"),

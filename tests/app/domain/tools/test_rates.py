@@ -11,6 +11,7 @@ from app.tools.environment_schemas import CreateEnvironment
 from app.tools.mcp_servers import McpServerSpec
 from app.tools.schemas import CreateTool
 from app.tools.tools import ToolSpec, declared_rate, lowest_rate, rate_fault
+from tests.support.cases import cases
 
 URL: Final = "https://tools.example/"
 TYPED: Final[tuple[tuple[type[BaseModel], dict[str, str]], ...]] = (
@@ -24,8 +25,8 @@ NO_RATES: Final = (0, -1, "5", True, [1], float("nan"))
 MUST: Final = "it must be a number above 0, the calls per second"
 
 
-@pytest.mark.parametrize("sent", NO_RATES)
-@pytest.mark.parametrize(("model", "body"), TYPED)
+@cases("sent", NO_RATES)
+@cases(("model", "body"), TYPED)
 def test_a_value_that_limits_nothing_is_refused(
     model: type[BaseModel], body: dict[str, str], sent: Any
 ) -> None:
@@ -35,7 +36,7 @@ def test_a_value_that_limits_nothing_is_refused(
     assert (fault["loc"], fault["msg"]) == (("rate_limit",), MUST)
 
 
-@pytest.mark.parametrize(("model", "body"), TYPED)
+@cases(("model", "body"), TYPED)
 def test_a_rate_is_a_float_however_many_digits_it_has(
     model: type[BaseModel], body: dict[str, str]
 ) -> None:
@@ -44,7 +45,7 @@ def test_a_rate_is_a_float_however_many_digits_it_has(
         assert read.rate_limit == rate
 
 
-@pytest.mark.parametrize("sent", NO_RATES)
+@cases("sent", NO_RATES)
 def test_a_tool_that_was_stored_with_such_a_value_is_read_and_has_no_rate(sent: Any) -> None:
     tool = ToolSpec.model_validate({"name": "a", "server_url": URL, "rate_limit": sent})
     assert declared_rate(tool) is None
@@ -62,7 +63,7 @@ def test_the_rate_of_a_tool_is_read_as_any_other() -> None:
         assert (declared_rate(tool), rate_fault(sent, "a")) == (rate, None)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("sent", "lowest"),
     [([3, 0.5, 7], 0.5), (["x", 1], "x"), ([1, [2]], [2]), ([1, {"a": 1}], {"a": 1}), ([2, 0], 0)],
 )

@@ -1,12 +1,12 @@
 from typing import Any
 
-import pytest
 from typing_extensions import override
 
 from app.tools.tools import sample_arguments
+from tests.support.cases import cases
 
 
-@pytest.mark.parametrize(
+@cases(
     ("schema", "value"),
     [
         ({"type": "string"}, "test"),
@@ -33,7 +33,7 @@ def test_a_required_property_gets_a_value_of_its_type(schema: Any, value: Any) -
     assert sample_arguments(whole) == {"a": value}
 
 
-@pytest.mark.parametrize("schema", [None, {}, [], {"type": "string"}, {"required": 5}])
+@cases("schema", [None, {}, [], {"type": "string"}, {"required": 5}])
 def test_a_schema_without_properties_gets_no_arguments(schema: Any) -> None:
     assert sample_arguments(schema) == {}
 

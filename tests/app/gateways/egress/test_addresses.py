@@ -4,6 +4,7 @@ import pytest
 
 from app.kit.addresses import is_metadata, is_public, port_allowed, read_url
 from app.kit.errors import EndpointRefused
+from tests.support.cases import cases
 
 PUBLIC = """
 1.1.1.1 8.8.8.8 9.255.255.255 11.0.0.0 100.63.255.254 100.128.0.1 126.255.255.255 128.0.0.1
@@ -36,19 +37,19 @@ fe80::1%eth0 fd00:ec2::254%1 ::ffff:169.254.169.254 ::ffff:a9fe:a9fe ::169.254.1
 """
 
 
-@pytest.mark.parametrize("text", PUBLIC.split())
+@cases("text", PUBLIC.split())
 def test_public_addresses(text: str) -> None:
     assert is_public(ipaddress.ip_address(text))
 
 
-@pytest.mark.parametrize("text", NOT_PUBLIC.split())
+@cases("text", NOT_PUBLIC.split())
 def test_special_addresses_are_not_public_and_no_metadata(text: str) -> None:
     address = ipaddress.ip_address(text)
     assert not is_public(address)
     assert not is_metadata(address)
 
 
-@pytest.mark.parametrize("text", METADATA.split())
+@cases("text", METADATA.split())
 def test_metadata_in_every_spelling(text: str) -> None:
     address = ipaddress.ip_address(text)
     assert is_metadata(address)
@@ -123,7 +124,7 @@ CONFUSING = [
 ]
 
 
-@pytest.mark.parametrize("url", CONFUSING)
+@cases("url", CONFUSING)
 def test_urls_that_parsers_could_read_differently_are_refused(url: str) -> None:
     with pytest.raises(EndpointRefused):
         read_url(url)

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from app.kit import egress_client as client_module
-from app.kit.egress import EgressFailure, FailureKind, ProjectEgress
+from app.kit.egress import EgressFailure, EgressRequest, FailureKind, ProjectEgress
 from app.kit.egress_client import OF_PROJECT
 from tests.support.egress.egress_clients import client_for
 from tests.support.endpoints import ReceivedRequest, Reply, endpoint
@@ -30,7 +30,7 @@ async def test_calls_that_hang_leave_other_organizations_their_connections(
         def post(organization: str, project: str, url: str, timeout_s: float) -> asyncio.Task[int]:
             async def status() -> int:
                 egress = ProjectEgress(client, organization, project)
-                reply = await egress.post(url, headers={}, body=b"{}", timeout_s=timeout_s)
+                reply = await egress.send(EgressRequest(url, {}, b"{}", timeout_s))
                 return reply.status
 
             return asyncio.create_task(status())

@@ -10,17 +10,11 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
-from app.kit.egress import (
-    EgressFailure,
-    EgressReply,
-    EgressRequest,
-    FailureKind,
-    InMemoryEgress,
-    check_headers,
-)
+from app.kit.egress import EgressFailure, EgressReply, EgressRequest, FailureKind, check_headers
 from app.kit.egress_client import EgressClient
 from app.kit.egress_guard import EgressPolicy
 from app.kit.errors import EndpointRefused
+from tests.support.cases import cases
 from tests.support.egress.egress_clients import client_for, kind_of, post
 from tests.support.endpoints import (
     ReceivedRequest,
@@ -28,13 +22,14 @@ from tests.support.endpoints import (
     endpoint,
 )
 from tests.support.patience import PATIENCE_S
+from tests.support.twins import InMemoryEgress
 
 
 async def test_a_call_arrives_as_it_was_given() -> None:
     async with endpoint(lambda _: Reply(418, {"a": 1}, headers={"X-Two": "2"})) as server:
         client = client_for(server)
-        reply = await client.post(
-            server.url("/p%20q?x=1"), headers={"X-Key": "k"}, body=b'{"b":2}', timeout_s=PATIENCE_S
+        reply = await client.send(
+            EgressRequest(server.url("/p%20q?x=1"), {"X-Key": "k"}, b'{"b":2}', PATIENCE_S)
         )
         await client.aclose()
     request = server.received[0]
@@ -47,7 +42,7 @@ async def test_a_call_arrives_as_it_was_given() -> None:
     assert reply.latency_s > 0
 
 
-@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@cases("status", [301, 302, 303, 307, 308])
 async def test_redirects_are_not_followed(status: int) -> None:
     async with endpoint(lambda _: Reply()) as canary:
 
@@ -133,7 +128,7 @@ def self_signed(name: str, directory: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
+@cases(
     "headers",
     [
         {"Host": "x"},
@@ -170,7 +165,7 @@ async def test_ordinary_headers_pass_and_arrive() -> None:
     check_headers(headers)
     async with endpoint(lambda _: Reply()) as server:
         client = client_for(server)
-        await client.post(server.url(), headers=headers, body=b"{}", timeout_s=5)
+        await client.send(EgressRequest(server.url(), headers, b"{}", 5))
         await client.aclose()
     (received,) = server.received
     assert received.headers.items() >= headers.items()
@@ -190,9 +185,9 @@ async def test_the_twin_keeps_what_was_sent() -> None:
         return EgressReply(200, {}, request.body, 0.0)
 
     twin = InMemoryEgress(script, refused=["https://bad.example/"])
-    reply = await twin.post("https://a.example/", headers={"X": "1"}, body=b"b", timeout_s=1)
+    reply = await twin.send(EgressRequest("https://a.example/", {"X": "1"}, b"b", 1))
     assert (reply.body, twin.sent[0].headers) == (b"b", {"X": "1"})
     with pytest.raises(EgressFailure):
-        await twin.post("https://bad.example/", headers={}, body=b"", timeout_s=1)
+        await twin.send(EgressRequest("https://bad.example/", {}, b"", 1))
     with pytest.raises(EndpointRefused):
         await twin.check_url("https://bad.example/")

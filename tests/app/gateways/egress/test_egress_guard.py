@@ -11,6 +11,7 @@ from app.kit.egress import (
 from app.kit.egress_client import EgressClient
 from app.kit.egress_guard import EgressPolicy
 from app.kit.errors import EndpointRefused
+from tests.support.cases import cases
 from tests.support.egress.egress_clients import client_for, kind_of, post
 from tests.support.endpoints import (
     Reply,
@@ -37,7 +38,7 @@ async def test_only_the_allowed_port_of_loopback_is_reachable() -> None:
     assert (canary.connections, len(server.received)) == (0, 1)
 
 
-@pytest.mark.parametrize("spelling", ["localhost", "127.0.0.1", "[::1]"])
+@cases("spelling", ["localhost", "127.0.0.1", "[::1]"])
 async def test_an_allowed_spelling_of_loopback_allows_the_others(spelling: str) -> None:
     async with endpoint(lambda _: Reply()) as server:
         policy = EgressPolicy(frozenset({f"{spelling}:{server.port}"}), allow_plain_http=True)
@@ -50,7 +51,7 @@ async def test_an_allowed_spelling_of_loopback_allows_the_others(spelling: str) 
     assert len(server.received) == 2
 
 
-@pytest.mark.parametrize(
+@cases(
     ("url", "named"),
     [
         ("http://localhost:8900/x", "localhost:8900"),
@@ -87,7 +88,7 @@ async def test_an_unknown_host_without_tls_gets_both_cures() -> None:
     )
 
 
-@pytest.mark.parametrize("host", [
+@cases("host", [
     "169.254.169.254", "168.63.129.16", "[::ffff:169.254.169.254]", "metadata.google.internal",
     "Metadata.Google.Internal.", "metadata", "instance-data.ec2.internal",
 ])  # fmt: skip

@@ -10,10 +10,8 @@ import pytest
 from aiohttp import http_parser
 from aiohttp.compression_utils import ZLibDecompressor
 
-from app.kit.egress import (
-    EgressFailure,
-    FailureKind,
-)
+from app.kit.egress import EgressFailure, EgressRequest, FailureKind
+from tests.support.cases import cases
 from tests.support.egress.egress_clients import client_for, kind_of, post
 from tests.support.endpoints import (
     ReceivedRequest,
@@ -108,7 +106,7 @@ HOSTILE: dict[str, tuple[Script, FailureKind]] = {
 }
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@cases("name", HOSTILE)
 async def test_hostile_replies_end_in_their_class(name: str) -> None:
     script, expected = HOSTILE[name]
     async with endpoint(script) as server:
@@ -150,7 +148,7 @@ REPLIES: dict[str, tuple[bytes, bytes]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", REPLIES)
+@cases("name", REPLIES)
 async def test_unusual_replies_are_read(name: str) -> None:
     sent, body = REPLIES[name]
     async with endpoint(raw(sent)) as server:
@@ -178,11 +176,13 @@ NOTED: dict[str, bytes] = {
 }
 
 
-@pytest.mark.parametrize("name", NOTED)
+@cases("name", NOTED)
 async def test_a_notice_is_answered_by_its_status_whatever_follows(name: str) -> None:
     async with endpoint(raw(OK + NOTED[name])) as server:
         client = client_for(server)
-        reply = await client.notify(server.url(), headers={}, body=b"{}", timeout_s=PATIENCE_S)
+        reply = await client.send(
+            EgressRequest(server.url(), {}, b"{}", PATIENCE_S, reads_body=False)
+        )
         assert (reply.status, reply.body) == (200, b"")
         await client.aclose()
 

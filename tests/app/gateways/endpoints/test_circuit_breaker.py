@@ -2,13 +2,12 @@
 
 import asyncio
 import random
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from typing_extensions import override
 
-from app.kit.egress import EgressReply
+from app.kit.egress import EgressReply, EgressRequest
 from app.kit.endpoint_limits import Breaker
 from app.kit.endpoint_pool import EndpointPool, EndpointState, Outage
 from app.kit.endpoints import EndpointAnswer, EndpointFault, FaultKind
@@ -92,11 +91,9 @@ class PickyEgress(TimedEgress):
     """Answers 500 to every third call, on each of its attempts."""
 
     @override
-    async def post(
-        self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_s: float
-    ) -> EgressReply:
-        reply = await super().post(url, headers=headers, body=body, timeout_s=timeout_s)
-        broken = int(headers["webhook-id"].removeprefix("call_")) % 3 == 0
+    async def send(self, request: EgressRequest) -> EgressReply:
+        reply = await super().send(request)
+        broken = int(request.headers["webhook-id"].removeprefix("call_")) % 3 == 0
         return EgressReply(500, {}, b"", 0.0) if broken else reply
 
 

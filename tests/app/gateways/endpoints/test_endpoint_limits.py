@@ -8,6 +8,7 @@ import pytest
 from app.kit.egress import EgressReply
 from app.kit.endpoint_limits import ConcurrencySlots, Pacer
 from app.kit.endpoints import EndpointAnswer, EndpointFault, retry_after
+from tests.support.cases import cases
 from tests.support.egress.clock import VirtualClock
 from tests.support.egress.timed_egress import OK, call, call_many, make
 
@@ -17,7 +18,7 @@ def worst_second(times: list[float], width: float = 1.0) -> int:
     return max(sum(start <= t < start + width for t in times) for start in times)
 
 
-@pytest.mark.parametrize(("rate", "total"), [(50, 512), (7.5, 60), (1, 10), (0.25, 5)])
+@cases(("rate", "total"), [(50, 512), (7.5, 60), (1, 10), (0.25, 5)])
 async def test_a_declared_rate_is_kept_and_used(rate: float, total: int) -> None:
     async with VirtualClock().running() as clock:
         endpoint, egress = make(clock, lambda *_: (OK, 0.05), rate_limit=rate)
@@ -27,7 +28,7 @@ async def test_a_declared_rate_is_kept_and_used(rate: float, total: int) -> None
         assert clock.now() <= total / rate + 2
 
 
-@pytest.mark.parametrize("rate", [5e-324, 1e308])
+@cases("rate", [5e-324, 1e308])
 async def test_an_absurd_rate_lets_the_first_call_through(rate: float) -> None:
     async with VirtualClock().running() as clock:
         endpoint, egress = make(clock, lambda *_: (OK, 0.1), rate_limit=rate)
@@ -153,7 +154,7 @@ async def test_retry_after_is_honoured_and_capped_by_the_deadline() -> None:
         assert len(egress.sent_at) == 1
 
 
-@pytest.mark.parametrize(
+@cases(
     "value",
     [
         "Mon, 01 Jan 2020 00:00:00 +99999999999999999999999",

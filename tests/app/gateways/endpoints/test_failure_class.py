@@ -1,6 +1,5 @@
-import pytest
-
 from app.kit.endpoints import FaultKind, failure_class
+from tests.support.cases import cases
 
 CLASSES = {
     "error": "error",
@@ -15,7 +14,7 @@ def test_every_kind_of_fault_is_in_the_table() -> None:
     assert {kind.value for kind in FaultKind} == {*CLASSES, "refused"}
 
 
-@pytest.mark.parametrize(("kind", "expected"), CLASSES.items())
+@cases(("kind", "expected"), CLASSES.items())
 def test_a_fault_counts_for_the_tool_or_the_grader_that_was_called(
     kind: str, expected: str
 ) -> None:

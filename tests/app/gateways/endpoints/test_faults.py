@@ -6,13 +6,14 @@ from app.kit.egress import EgressReply
 from app.kit.endpoint_pool import EndpointPool
 from app.kit.endpoints import EndpointFault, EndpointRequest, FaultKind
 from app.tools.environment_calls import read_reset
+from tests.support.cases import cases
 from tests.support.egress.clock import VirtualClock
 from tests.support.egress.timed_egress import OK, SIGNER, TimedEgress
 
 CANARY = "CANARYF-7f3a9b2c1d5e8f60"
 
 
-@pytest.mark.parametrize("repeated", [CANARY, CANARY.encode().hex()])
+@cases("repeated", [CANARY, CANARY.encode().hex()])
 async def test_a_fault_repeats_no_credential_of_its_request(repeated: str) -> None:
     def read(_: EgressReply) -> str:
         raise EndpointFault(FaultKind.BAD_REPLY, f"there is no '{repeated}'")

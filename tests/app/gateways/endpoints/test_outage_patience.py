@@ -1,15 +1,15 @@
 """A run's few calls wait for an endpoint that is down, as many calls do."""
 
 import asyncio
-from collections.abc import Mapping
 
 import pytest
 from typing_extensions import override
 
-from app.kit.egress import EgressReply
+from app.kit.egress import EgressReply, EgressRequest
 from app.kit.endpoint_limits import NO_SERVER_PATIENCE_S, UNKNOWN_PATIENCE_S, OutagePatience
 from app.kit.endpoint_pool import EndpointPool
 from app.kit.endpoints import EndpointAnswer, EndpointFault, FaultKind
+from tests.support.cases import cases
 from tests.support.egress.clock import VirtualClock
 from tests.support.egress.timed_egress import OK, URL, TimedEgress, call, call_many, down, make
 
@@ -20,7 +20,7 @@ def answered(status: int, **headers: str) -> tuple[EgressReply, float]:
     return EgressReply(status, headers, b"", 0.0), 0.05
 
 
-@pytest.mark.parametrize(
+@cases(
     ("calls", "status", "lasts_s"),
     [(1, None, 300), (8, None, 300), (15, None, 300), (2, 502, 40), (8, 503, 40), (15, 502, 40)],
 )
@@ -50,9 +50,7 @@ async def test_few_calls_are_lost_without_patience() -> None:
         assert clock.now() < 60
 
 
-@pytest.mark.parametrize(
-    ("outages", "ends"), [(KNOWN, 600), (UNKNOWN, UNKNOWN_PATIENCE_S)], ids=["known", "unknown"]
-)
+@cases(("outages", "ends"), [(KNOWN, 600), (UNKNOWN, UNKNOWN_PATIENCE_S)], ids=["known", "unknown"])
 async def test_an_outage_without_end_is_waited_for_within_the_patience(
     outages: OutagePatience, ends: float
 ) -> None:
@@ -84,15 +82,13 @@ class Poisoned(TimedEgress):
     poison = 1
 
     @override
-    async def post(
-        self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_s: float
-    ) -> EgressReply:
-        reply = await super().post(url, headers=headers, body=body, timeout_s=timeout_s)
-        number = int(headers["webhook-id"].removeprefix("call_"))
+    async def send(self, request: EgressRequest) -> EgressReply:
+        reply = await super().send(request)
+        number = int(request.headers["webhook-id"].removeprefix("call_"))
         return EgressReply(502, {}, b"", 0.0) if number % 8 < self.poison else reply
 
 
-@pytest.mark.parametrize("poison", [1, 2])
+@cases("poison", [1, 2])
 async def test_requests_that_make_their_server_fail_stall_no_step(poison: int) -> None:
     async with VirtualClock().running() as clock:
         egress = Poisoned(clock, lambda *_: (OK, 0.2))
@@ -118,7 +114,7 @@ async def test_an_error_of_a_server_that_is_back_uses_up_the_attempts() -> None:
         assert clock.now() < 300
 
 
-@pytest.mark.parametrize("retries", [0, 10])
+@cases("retries", [0, 10])
 async def test_probes_use_up_no_attempts_however_many_there_are(retries: int) -> None:
     async with VirtualClock().running() as clock:
         egress = TimedEgress(clock, lambda now, _: down() if now < 60 else (OK, 0.2))
@@ -136,7 +132,7 @@ async def test_probes_use_up_no_attempts_however_many_there_are(retries: int) ->
         assert clock.now() - started < UNKNOWN_PATIENCE_S + 15
 
 
-@pytest.mark.parametrize(
+@cases(
     "reply",
     [
         answered(500),
@@ -162,18 +158,16 @@ class Late(Poisoned):
     poison = 2
 
     @override
-    async def post(
-        self, url: str, *, headers: Mapping[str, str], body: bytes, timeout_s: float
-    ) -> EgressReply:
-        number = int(headers["webhook-id"].removeprefix("call_"))
+    async def send(self, request: EgressRequest) -> EgressReply:
+        number = int(request.headers["webhook-id"].removeprefix("call_"))
         if number < self.poison:
             await self.clock.sleep(1)
             return EgressReply(502, {}, b"", 0.0)
-        return await TimedEgress.post(self, url, headers=headers, body=body, timeout_s=timeout_s)
+        return await TimedEgress.send(self, request)
 
 
-@pytest.mark.parametrize("gap_s", [0, 10, 40, 600])
-@pytest.mark.parametrize("latency_s", [0.2, 5, 30])
+@cases("gap_s", [0, 10, 40, 600])
+@cases("latency_s", [0.2, 5, 30])
 async def test_late_faults_of_two_requests_cost_the_next_step_nothing(
     gap_s: float, latency_s: float
 ) -> None:

@@ -9,6 +9,7 @@ from standardwebhooks import Webhook, WebhookVerificationError, webhooks
 from typing_extensions import override
 
 from app.kit.endpoints import CallSigner, cache_salt, signing_secret, traceparent
+from tests.support.cases import cases
 
 KEY = "service secret key of at least 32 bytes"
 NOW = datetime.now(UTC)
@@ -77,7 +78,7 @@ OLD = str(int((NOW - timedelta(minutes=6)).timestamp()))
 FUTURE = str(int((NOW + timedelta(minutes=6)).timestamp()))
 
 
-@pytest.mark.parametrize(
+@cases(
     "changes",
     [
         {"webhook-id": "call_2"},

@@ -7,6 +7,7 @@ from app.kit.egress import EgressReply
 from app.kit.endpoints import EndpointFault, FaultKind
 from app.tools.tool_calls import ToolCall, read_output
 from app.tools.tools import ToolSpec, declared_rate
+from tests.support.cases import cases
 
 
 def reply(status: int, body: bytes) -> EgressReply:
@@ -27,7 +28,7 @@ def test_a_call_is_ascii_json_with_arguments_as_text() -> None:
     assert call.request(None).headers == {}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("status", "body", "text", "error"),
     [
         (200, b'{"output": "x"}', "x", None),
@@ -41,14 +42,14 @@ def test_what_a_model_reads(status: int, body: bytes, text: str, error: str | No
     assert read_output(reply(status, body)) == (text, error)
 
 
-@pytest.mark.parametrize("body", [b"", b"[]", b'{"output": null}', b"[" * 100_000, b"\xff"])
+@cases("body", [b"", b"[]", b'{"output": null}', b"[" * 100_000, b"\xff"])
 def test_a_good_status_without_a_text_is_the_endpoints_fault(body: bytes) -> None:
     with pytest.raises(EndpointFault) as caught:
         read_output(reply(200, body))
     assert caught.value.kind is FaultKind.BAD_REPLY
 
 
-@pytest.mark.parametrize(
+@cases(
     ("rate", "read"),
     [
         *((5, 5.0), (0.5, 0.5), (0, None), (-1, None), ("5", None), (True, None), (None, None)),

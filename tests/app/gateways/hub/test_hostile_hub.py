@@ -13,6 +13,7 @@ from typing_extensions import override
 from app.curricula.curricula import HubSource
 from app.files.hub_data_sets import HubLocation, open_data_set
 from app.kit.egress_guard import EgressPolicy
+from app.kit.errors import EndpointRefused
 from app.kit.hub import DataSetFault
 from app.kit.hub_client import MAX_REPLY_BYTES, HubReplyRefused, guarded_client
 
@@ -103,3 +104,13 @@ def test_a_plain_reply_is_read(location: HubLocation) -> None:
     source = HubSource.model_validate({"type": "huggingface", "data_set": "own/plain"})
     found = open_data_set(source, location)
     assert (found.revision, [name for name, _ in found.files]) == ("a" * 40, ["train.csv"])
+
+
+@pytest.mark.parametrize("addresses", [["10.0.0.1"], ["93.184.215.14", "127.0.0.1"]])
+def test_a_name_is_not_dialled_if_one_of_its_addresses_is_private(
+    monkeypatch: pytest.MonkeyPatch, addresses: list[str]
+) -> None:
+    found = [(0, 0, 0, "", (address, 443)) for address in addresses]
+    monkeypatch.setattr("app.kit.hub_client.socket.getaddrinfo", lambda *_, **__: found)
+    with guarded_client(EgressPolicy()) as client, pytest.raises(EndpointRefused):
+        client.get("https://hub.example/")

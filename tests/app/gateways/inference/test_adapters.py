@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from app.kit.object_stores import LocalObjects
+from app.kit.local_objects import LocalObjects
 from app.models.directories import commit_directory, verify_directory
 from app.models.engine import AdapterCache, Completion
 from tests.support.engines.in_memory import InMemoryInference

@@ -24,6 +24,7 @@ from app.kit.egress_guard import EgressPolicy
 from app.kit.endpoint_pool import EndpointPool
 from app.kit.endpoints import CallSigner, FaultKind
 from app.settings import EgressSettings, EmbeddingSettings
+from tests.support.cases import cases
 from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, Script, endpoint
 from tests.support.grading.embedding_server import embedded, embeds, vector_of
 from tests.support.rollout.rollouts import SECRET_KEY
@@ -112,7 +113,7 @@ async def test_numbers_may_come_as_base64_and_in_any_order() -> None:
     assert one.tokens == 0
 
 
-@pytest.mark.parametrize(
+@cases(
     "content",
     [
         None,

@@ -5,12 +5,10 @@ from typing import Any
 
 import pytest
 
+from app.graders.judge import JudgeFault, JudgeQuestion, JudgeReply
 from app.graders.judge_calls import (
     EngineModel,
     EngineModels,
-    JudgeFault,
-    JudgeQuestion,
-    JudgeReply,
     RoutedJudges,
     build_judge_egress,
     read_completion,
@@ -20,7 +18,7 @@ from app.kit.egress_client import EgressClient
 from app.kit.egress_guard import EgressPolicy
 from app.kit.endpoint_pool import EndpointPool
 from app.kit.endpoints import CallSigner, FaultKind
-from app.kit.object_stores import LocalObjects
+from app.kit.local_objects import LocalObjects
 from app.models.engine import AdapterCache
 from app.models.engine_http import HttpInference
 from app.settings import EgressSettings, JudgeSettings
@@ -176,19 +174,22 @@ async def test_an_engine_that_hangs_is_a_fault_in_time(engine: ChatEngine) -> No
 async def test_a_refused_request_is_reported_without_the_engines_name(engine: ChatEngine) -> None:
     engine.models.add("model-1")
     engine.refusals.append((400, "The prompt is too long for model-1."))
-    fault = await ask(question("ft:x"), engine_url=engine.url, models=TUNED)
+    asked = question("ft:x", response_format=None)
+    fault = await ask(asked, engine_url=engine.url, models=TUNED)
     assert isinstance(fault, JudgeFault)
     assert fault.kind is FaultKind.ERROR
     assert fault.message == "the engine refused: The prompt is too long for ft:x."
 
 
-async def test_an_engine_without_structured_output_gets_the_format_in_its_prompt(
-    engine: ChatEngine,
-) -> None:
+async def test_an_engine_that_refuses_a_format_is_asked_without_it(engine: ChatEngine) -> None:
+    engine.refusals += [(400, "Failed to parse grammar")] * 2
+    fault = await ask(question("tiny"), engine_url=engine.url, models=BASE)
+    assert isinstance(fault, JudgeFault)
+    assert fault.message == "the engine refused: Failed to parse grammar"
     engine.refusals.append((400, "response_format: only text is supported"))
-    reply = await ask(question("tiny"), engine_url=engine.url, models=BASE, times=2)
+    reply = await ask(question("tiny"), engine_url=engine.url, models=BASE)
     assert isinstance(reply, JudgeReply)
-    assert ["response_format" in body for body in engine.bodies] == [True, False, False]
+    assert ["response_format" in body for body in engine.bodies] == [True, False] * 2
 
 
 async def test_an_unknown_model_is_a_fault() -> None:
@@ -270,21 +271,24 @@ async def test_what_is_no_completion_is_a_fault(body: bytes) -> None:
 
 @pytest.mark.parametrize("status", [400, 401, 404])
 async def test_what_would_not_change_is_not_tried_again(status: int) -> None:
-    fault, received = await served(lambda _: Reply(status, {"error": {"message": "sk-operator"}}))
+    refused = Reply(status, {"error": {"message": "sk-operator"}})
+    fault, received = await served(lambda _: refused, response_format=None)
     assert isinstance(fault, JudgeFault)
     assert (fault.kind, fault.message) == (FaultKind.ERROR, f"answered {status}")
     assert len(received) == 1
 
 
-async def test_a_server_without_structured_output_gets_the_format_in_its_prompt() -> None:
+@pytest.mark.parametrize("status", [400, 401, 422])
+async def test_a_server_that_refuses_a_format_is_asked_without_it(status: int) -> None:
     def script(request: ReceivedRequest) -> Reply:
-        if "response_format" in request.json:
-            return Reply(400, {"error": {"message": "json_schema is not supported"}})
-        return Reply(json=COMPLETION)
+        return Reply(status) if "response_format" in request.json else Reply(json=COMPLETION)
 
     reply, received = await served(script)
     assert isinstance(reply, JudgeReply)
     assert len(received) == 2
+    fault, received = await served(lambda _: Reply(status))
+    assert isinstance(fault, JudgeFault)
+    assert (fault.message, len(received)) == (f"answered {status}", 2)
 
 
 async def test_a_customers_server_gets_the_customers_headers_alone() -> None:

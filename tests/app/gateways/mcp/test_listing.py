@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 from mcp.client.session import ClientSession
 
+from tests.support.cases import cases
 from tests.support.endpoints import ReceivedRequest, Reply, Script, Stream, endpoint
 from tests.support.mcp.mcp_clients import egress_to, listing_of, spec
 from tests.support.mcp.mcp_server import mcp_server
@@ -120,7 +121,7 @@ REFUSED: list[tuple[Script, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("script", "words"), REFUSED)
+@cases(("script", "words"), REFUSED)
 async def test_a_server_that_refuses_the_beginning_is_reported_as_it_answered(
     script: Script, words: str
 ) -> None:
@@ -155,7 +156,7 @@ def scripted(listing: Any) -> Script:
     return answer
 
 
-@pytest.mark.parametrize("kind", list(HOSTILE))
+@cases("kind", list(HOSTILE))
 async def test_a_hostile_listing_is_a_fault_in_words(kind: str) -> None:
     listing, words = HOSTILE[kind]
     async with endpoint(scripted(listing)) as server, egress_to(server) as egress:
@@ -233,7 +234,7 @@ async def test_a_private_address_is_not_dialled() -> None:
     assert not server.heard
 
 
-@pytest.mark.parametrize(
+@cases(
     ("allowed", "code", "words"),
     [
         (["lookup", "lokup"], "unknown_tool", "has no tool 'lokup'. Its tools: broken, count,"),

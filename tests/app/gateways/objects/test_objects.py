@@ -10,7 +10,8 @@ import pytest
 
 from app.kit.disks import FreeSpace
 from app.kit.errors import NoFreeSpace, TooLarge
-from app.kit.object_stores import LocalObjects, Objects, local_copy, put_bytes
+from app.kit.local_objects import LocalObjects, local_copy
+from app.kit.objects import Objects, put_bytes
 from tests.support.objects.stored_objects import (
     below,
     chunks,

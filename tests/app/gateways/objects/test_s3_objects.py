@@ -8,9 +8,11 @@ from pydantic import ValidationError
 from structlog.testing import capture_logs
 
 from app.kit.errors import Unavailable
-from app.kit.object_stores import build_objects, put_bytes
-from app.kit.s3_objects import S3Objects
+from app.kit.local_objects import build_objects
+from app.kit.objects import put_bytes
+from app.kit.s3_objects import S3Objects, open_bucket
 from app.settings import ObjectsSettings, Settings, to_environment
+from tests.support.cases import cases
 from tests.support.endpoints import Reply, endpoint
 from tests.support.objects.s3_server import S3Server
 from tests.support.stack import Database
@@ -21,7 +23,7 @@ SECRET = "made-up-and-never-logged"
 
 
 async def test_more_children_than_a_page_holds(s3: S3Server) -> None:
-    objects = S3Objects(s3.settings())
+    objects = open_bucket(s3.settings())
     keys = [f"many/{number:04d}" for number in range(1_050)]
     for start in range(0, len(keys), 50):
         await asyncio.gather(*(put_bytes(objects, key, b"x") for key in keys[start : start + 50]))
@@ -31,7 +33,7 @@ async def test_more_children_than_a_page_holds(s3: S3Server) -> None:
 
 
 async def test_two_prefixes_of_a_bucket_share_nothing(s3: S3Server) -> None:
-    first, second = S3Objects(s3.settings()), S3Objects(s3.settings())
+    first, second = open_bucket(s3.settings()), open_bucket(s3.settings())
     await put_bytes(first, "a", b"1")
     await second.delete("a")
     assert await second.children("a") == []
@@ -41,7 +43,7 @@ async def test_two_prefixes_of_a_bucket_share_nothing(s3: S3Server) -> None:
 @pytest.mark.parametrize("change", [{"secret_access_key": "wrong"}, {"bucket": "no-such-bucket"}])
 async def test_a_wrong_key_or_bucket_is_unavailable(s3: S3Server, change: dict[str, str]) -> None:
     settings = s3.settings().model_dump(mode="json", exclude_none=True)
-    objects = S3Objects(ObjectsSettings.model_validate({**settings, **change}))
+    objects = open_bucket(ObjectsSettings.model_validate({**settings, **change}))
     with pytest.raises(Unavailable):
         await objects.children("a")
     if "bucket" not in change:  # this server makes a bucket that is missing
@@ -64,14 +66,14 @@ async def test_a_server_that_fails_for_a_moment_is_called_again(tmp_path: Path) 
         )
 
     async with endpoint(answer) as server:
-        objects = S3Objects(_settings(f"http://{server.host_port}"))
+        objects = open_bucket(_settings(f"http://{server.host_port}"))
         await objects.fetch("a/b", tmp_path / "copy")
     assert (tmp_path / "copy").read_bytes() == b"here"
     assert failures < 0
 
 
 async def test_a_server_that_is_unavailable_is_unavailable_and_no_secret_is_logged() -> None:
-    objects = S3Objects(_settings("http://127.0.0.1:9"))
+    objects = open_bucket(_settings("http://127.0.0.1:9"))
     with capture_logs() as logs, pytest.raises(Unavailable):
         await put_bytes(objects, "a", b"x")
     assert logs
@@ -87,7 +89,7 @@ def test_settings_reach_a_child_process_and_mask_the_secret(database: Database) 
     assert isinstance(build_objects(settings), S3Objects)
 
 
-@pytest.mark.parametrize(
+@cases(
     "wrong",
     [
         {"access_key_id": "a"},

@@ -8,15 +8,17 @@ from hashlib import sha256
 
 import pytest
 
-from app.kit.object_stores import InMemoryObjects, put_bytes
+from app.kit.objects import Objects, put_bytes
 from app.kit.tar import ObjectDamaged, StoredMember, TarArchive, TextMember
+from tests.support.cases import cases
+from tests.support.objects.in_memory import in_memory_objects
 
 WEIGHTS = bytes(range(256)) * 9 + b"end"
 LONG = "n" * 150
 GIB = 1 << 30
 
 
-async def archive_of(objects: InMemoryObjects, weights: bytes = WEIGHTS) -> TarArchive:
+async def archive_of(objects: Objects, weights: bytes = WEIGHTS) -> TarArchive:
     await put_bytes(objects, "a/weights", weights)
     await put_bytes(objects, "a/empty", b"")
     return TarArchive(
@@ -30,13 +32,13 @@ async def archive_of(objects: InMemoryObjects, weights: bytes = WEIGHTS) -> TarA
     )
 
 
-async def read(objects: InMemoryObjects, archive: TarArchive, *part: int) -> bytes:
+async def read(objects: Objects, archive: TarArchive, *part: int) -> bytes:
     start, stop = part or (0, archive.size)
     return b"".join([chunk async for chunk in archive.read(objects, start=start, stop=stop)])
 
 
 async def test_the_standard_library_reads_the_members_back() -> None:
-    objects = InMemoryObjects()
+    objects = in_memory_objects()
     archive = await archive_of(objects)
     content = await read(objects, archive)
     assert len(content) == archive.size
@@ -49,7 +51,7 @@ async def test_the_standard_library_reads_the_members_back() -> None:
 
 
 async def test_every_part_is_that_part_of_the_whole() -> None:
-    objects = InMemoryObjects()
+    objects = in_memory_objects()
     archive = await archive_of(objects)
     whole = await read(objects, archive)
     edges = [0, 1, 511, 512, 514, 1024, 1536, 1537, *range(3700, 4200, 37), archive.size]
@@ -59,9 +61,9 @@ async def test_every_part_is_that_part_of_the_whole() -> None:
             assert part == (whole[start:stop] if start < stop else b""), (start, stop)
 
 
-@pytest.mark.parametrize("change", [WEIGHTS[:-1] + b"?", WEIGHTS[:-1], b"?" + WEIGHTS[1:]])
+@cases("change", [WEIGHTS[:-1] + b"?", WEIGHTS[:-1], b"?" + WEIGHTS[1:]])
 async def test_an_archive_with_a_damaged_object_ends_before_the_objects_end(change: bytes) -> None:
-    objects = InMemoryObjects()
+    objects = in_memory_objects()
     archive = await archive_of(objects)
     await put_bytes(objects, "a/weights", change)
     read_so_far = 0

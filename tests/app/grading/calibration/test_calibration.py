@@ -5,6 +5,7 @@ from itertools import pairwise
 import pytest
 
 from app.graders.calibration import MAX_THRESHOLDS, Sample, probe_result, report, spearman, spread
+from tests.support.cases import cases
 
 ROWS = [{"q": "a"}, {"q": "b"}, {"q": "c"}]
 SAMPLES = [Sample("x", row) for row in ROWS for _ in range(2)]
@@ -89,7 +90,7 @@ def test_fifty_distinct_scores_are_all_shown() -> None:
     assert [row.threshold for row in found.thresholds] == [number / 50 for number in range(50)]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("left", "right", "expected"),
     [
         ([1, 2, 3], [10, 20, 21], 1.0),

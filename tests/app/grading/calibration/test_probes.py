@@ -6,6 +6,7 @@ import pytest
 
 from app.graders import calibration as module
 from app.graders.calibration import Sample, keywords, probe_result, probes, prompt, spread
+from tests.support.cases import cases
 
 SAMPLES = [Sample("x", {"q": q}) for q in "abc" for _ in range(2)]
 
@@ -30,7 +31,7 @@ def test_a_row_is_probed_once_with_the_answer_of_another_row() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("item", "expected"),
     [
         ({"question": "Which town?", "answer": "Ulm"}, None),

@@ -1,6 +1,5 @@
 """The judge of whole groups, asked over real HTTP: order, equal rollouts, wrong answers, costs."""
 
-import json
 import re
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -17,13 +16,14 @@ from app.graders.kinds.ai_judge import GroupAiJudge, shown_order
 from app.graders.model_definitions import DEFAULT_RUBRIC, AiJudgeGrader
 from app.graders.scorer import ScoreFault, ScoreResult
 from app.kit.endpoints import CallSigner
-from app.kit.object_stores import LocalObjects
+from app.kit.local_objects import LocalObjects
 from app.models.engine import AdapterCache
 from app.models.engine_http import HttpInference
 from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, Script, endpoint
+from tests.support.grading.judges import verdict
 from tests.support.rollout.rollouts import SECRET_KEY, egress_to, pool
 
-Scores = list[dict[str, Any]]
+Scores = dict[str, Any]
 PROMPT = [
     {"role": "system", "content": "You find towns."},
     {"role": "user", "content": "Which town is on the Danube?"},
@@ -55,18 +55,18 @@ def shown(received: ReceivedRequest) -> list[tuple[str, int]]:
     return [(name, int(re.findall(r"quality=(\d+)", body)[0])) for name, body in found]
 
 
-def reply(scores: Scores) -> Reply:
-    message = {"role": "assistant", "content": json.dumps({"scores": scores})}
+def reply(received: ReceivedRequest, scores: Scores, reasons: str = "") -> Reply:
+    said = verdict(received.json["messages"], scores, reasons)
+    message = {"role": "assistant", "content": said}
     return Reply(json={"choices": [{"message": message}], "usage": USAGE})
 
 
 def honest(received: ReceivedRequest) -> Reply:
     """Scores by quality and answers in another order than it was asked in."""
-    scores = [
-        {"id": name, "explanation": f"quality {quality}", "score": quality / 100}
-        for name, quality in shown(received)
-    ]
-    return reply(scores[::-1])
+    rollouts = shown(received)[::-1]
+    scores = {name: quality / 100 for name, quality in rollouts}
+    reasons = (f"**Rollout {name}**: quality {quality}" for name, quality in rollouts)
+    return reply(received, scores, "\n".join(reasons))
 
 
 @asynccontextmanager
@@ -120,11 +120,9 @@ def noisy(seed: int, noise: float) -> Callable[[ReceivedRequest], Reply]:
     random = Random(seed)
 
     def script(received: ReceivedRequest) -> Reply:
+        rollouts = shown(received)
         return reply(
-            [
-                {"id": name, "explanation": "", "score": quality / 100 + random.gauss(0, noise)}
-                for name, quality in shown(received)
-            ]
+            received, {name: quality / 100 + random.gauss(0, noise) for name, quality in rollouts}
         )
 
     return script
@@ -149,19 +147,18 @@ async def test_the_order_of_rollouts_changes_neither_the_question_nor_a_score(
         async with judging(honest, tmp_path) as (judge, server):
             results = await judge.judge(request_of(order, f"grade_{seed}"))
         assert dict(zip(order, values(results), strict=True)) == {q: q / 100 for q in qualities}
-        prompts.add(json.dumps(server.received[0].json["messages"]))
-    assert len(prompts) == 1
+        system, user = server.received[0].json["messages"]
+        prompts.add(f"{system['content'].partition('result_')[0]}{user}")
+    assert len(prompts) == 1, "but for the code"
 
 
 def biased(received: ReceivedRequest) -> Reply:
     """Adds a bonus to what stands first."""
     rollouts = shown(received)
-    return reply(
-        [
-            {"id": name, "explanation": "", "score": quality / 200 + (0.5 if n == 0 else 0.0)}
-            for n, (name, quality) in enumerate(rollouts)
-        ]
-    )
+    scores = {
+        name: quality / 200 + (0.5 if n == 0 else 0.0) for n, (name, quality) in enumerate(rollouts)
+    }
+    return reply(received, scores)
 
 
 async def test_repeats_show_other_orders_and_report_their_agreement(tmp_path: Path) -> None:
@@ -218,79 +215,40 @@ async def test_the_same_group_is_not_judged_twice(tmp_path: Path) -> None:
     assert len(server.received) == 2
 
 
-WRONG: list[tuple[str, str]] = [
-    ('{"scores": [{"id": "1", "score": 1}]}', "these ids have no score: 2"),
-    ('{"scores": [{"id": "1", "score": 1}, {"id": "1", "score": 0}]}', "the id '1' occurs twice"),
-    ('{"scores": [{"id": 1, "score": 1}, {"id": "01", "score": 0}]}', "the id '1' occurs twice"),
-    ('{"scores": [{"id": true, "score": 1}]}', "no rollout with the id that is not shown"),
-    ('{"scores": [{"id": "1.5", "score": 1}]}', "no rollout with the id that is not shown"),
-    ('{"scores": [{"id": "0", "score": 1}]}', "there is no rollout with the id '0'"),
-    # Quotations of two rollouts, the first of which opens a list and the second closes it.
-    ('{"scores": [{"id": 1, "score": 1, "b": [{"score": 0}]}, {"id": 2}]}', "than one for each id"),
-    ('{"a": {"b": [{"score": 0}]}, "scores": [{"id": 1, "score": 1}]}', "than one for each id"),
-    ('{"scores": [{"id": "7", "score": 1}]}', "there is no rollout with the id '7'"),
-    ('{"scores": [{"id": "1", "score": "high"}]}', "the id '1' has no finite number"),
-    ('{"scores": [{"id": "1", "score": NaN}]}', "the id '1' has no finite number"),
-    (
-        '{"scores": [{"id": "1", "score": 7}, {"id": "2", "score": 9}]}',
-        "the score 7 of the id '1' is not between 0 and 1",
-    ),
-    ('{"scores": [{"id": "1", "score": -0.06}]}', "the score -0.06 of the id '1' is not"),
-    ('{"scores": [7]}', 'an entry of "scores" is not an object'),
-    ("They are all good.", "the judge's answer is not one JSON object alone"),
-    ('{"results": []}', "the answer is not a JSON object with a list"),
-    ('<think>{"scores": [{"id": "1", "score": 1}]}', "is not one JSON object alone"),
-]
-
-
-@pytest.mark.parametrize(("text", "fault"), WRONG)
-async def test_a_wrong_answer_is_requested_again_with_its_fault(
-    tmp_path: Path, text: str, fault: str
-) -> None:
-    wrong = Reply(json={"choices": [{"message": {"content": text}}], "usage": USAGE})
+async def test_a_wrong_answer_is_requested_again_with_its_fault(tmp_path: Path) -> None:
     answers = 0
 
     def once(received: ReceivedRequest) -> Reply:
         nonlocal answers
         answers += 1
-        return wrong if answers == 1 else honest(received)
+        return reply(received, {"1": 1}) if answers == 1 else honest(received)
 
     async with judging(once, tmp_path) as (judge, server):
         results = await judge.judge(request_of([20, 80]))
     assert values(results) == [0.2, 0.8]
-    first, second = (each.json["messages"] for each in server.received)
-    assert first[1:] == second[1:]
-    said = second[0]["content"].removeprefix(first[0]["content"])
-    is_alone = text.startswith("{")
-    assert (fault if is_alone else "is not one JSON object alone") in said
+    first, second = (each.json for each in server.received)
+    assert first["messages"][1:] == second["messages"][1:]
+    assert "these ids have no score: 2" in second["messages"][0]["content"]
+    assert ("response_format" in first, "response_format" in second) == (False, True)
     assert sum(r.token_usage["j"].prompt_tokens for r in results) == 200, "both answers cost"
-    async with judging(lambda _: wrong, tmp_path) as (judge, server):
-        with pytest.raises(ScoreFault, match=re.escape(fault)) as caught:
+    async with judging(lambda asked: reply(asked, {"1": 1}), tmp_path) as (judge, server):
+        with pytest.raises(ScoreFault, match="these ids have no score: 2") as caught:
             await judge.judge(request_of([20, 80]))
-    assert (caught.value.kind, len(server.received)) == ("bad_reply", 3)
-    assert caught.value.token_usage["j"].prompt_tokens == 300
+    assert (caught.value.kind, len(server.received)) == ("bad_reply", 2)
+    assert caught.value.token_usage["j"].prompt_tokens == 200
     assert caught.value.errors.raised == ("model_grader_parse_error",)
 
 
-async def test_scores_that_miss_the_scale_by_a_trifle_are_clamped(tmp_path: Path) -> None:
-    def slipping(received: ReceivedRequest) -> Reply:
-        scores = {20: 1.05, 50: 0.5, 80: -0.05}
-        return reply([{"id": name, "score": scores[quality]} for name, quality in shown(received)])
+async def test_reasons_without_lines_of_ids_are_those_of_all(tmp_path: Path) -> None:
+    def scribbling(received: ReceivedRequest) -> Reply:
+        return reply(received, {"1": 0.1, "2": 0.2}, "Odd: none is good.\n2: at least short")
 
-    async with judging(slipping, tmp_path) as (judge, _):
-        assert values(await judge.judge(request_of([20, 50, 80]))) == [1.0, 0.5, 0.0]
-
-
-@pytest.mark.parametrize("ids", [[1.0, 2.0], ["01", " 002"], ["rollout 1", "Rollout_2"], ["#1", 2]])
-async def test_ids_count_however_a_judge_writes_them(tmp_path: Path, ids: list[Any]) -> None:
-    def answer(received: ReceivedRequest) -> Reply:
-        qualities = [quality for _, quality in shown(received)]
-        pairs = zip(ids, qualities, strict=True)
-        return reply([{"id": one, "score": quality / 100} for one, quality in pairs])
-
-    async with judging(answer, tmp_path) as (judge, server):
-        assert values(await judge.judge(request_of([20, 80]))) == [0.2, 0.8]
-    assert len(server.received) == 1
+    async with judging(scribbling, tmp_path) as (judge, _):
+        results = await judge.judge(request_of([20, 80]))
+    assert {result.score: result.reason for result in results} == {
+        0.1: "Odd: none is good.\n2: at least short",
+        0.2: "at least short",
+    }
 
 
 async def test_a_judge_that_is_unavailable_or_refuses_gives_no_score(tmp_path: Path) -> None:

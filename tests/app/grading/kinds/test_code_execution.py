@@ -9,6 +9,7 @@ from app.graders.kinds.code_execution import code_of, equal
 from app.graders.scorer import ScoreFault
 from app.tools.programs import Program, ProgramOutcome
 from app.tools.sandbox import ProgramTooLarge, UnixSandbox
+from tests.support.cases import cases
 from tests.support.grading.scores import scored
 from tests.support.sandbox.in_memory import InMemorySandbox
 from tests.support.sandbox.running import RunningSandbox
@@ -222,13 +223,13 @@ async def test_a_sandbox_that_is_unavailable_is_infrastructure(sandbox: RunningS
         await scored(FUNCTION, "x = 1", item=SUMS, sandbox=unavailable)
 
 
-@pytest.mark.parametrize("text", ["", "   ", "```python\n```", "x" * 300_000])
+@cases("text", ["", "   ", "```python\n```", "x" * 300_000])
 async def test_an_answer_without_usable_code_scores_0(text: str) -> None:
     result = await scored(FUNCTION, text, item=SUMS)
     assert (result.score, result.errors.raised) == (0.0, ("sample_parse_error",))
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "code"),
     [
         ("```python\na\n```\n```json\n{}\n```\n```py\nb\n```\n```sh\nc\n```", "b\n"),
@@ -264,7 +265,7 @@ def test_a_labelled_block_comes_before_one_without_a_label(text: str, code: str)
     assert code_of(text) == code
 
 
-@pytest.mark.parametrize(
+@cases(
     ("value", "expected", "same"),
     [
         (2, 2.0, True),

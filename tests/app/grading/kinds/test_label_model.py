@@ -5,9 +5,11 @@ import pytest
 from pydantic import ValidationError
 
 from app.graders.definitions import read_grader
-from app.graders.judge_calls import InMemoryJudges, JudgeFault, JudgeQuestion, JudgeReply
+from app.graders.judge import MISSING, JudgeFault, JudgeQuestion, JudgeReply
 from app.graders.scorer import ScoreFault, TokenUsage
 from app.kit.endpoints import FaultKind
+from tests.support.cases import cases
+from tests.support.grading.judges import CODED, InMemoryJudges
 from tests.support.grading.scores import scored
 
 GRADER: dict[str, Any] = {
@@ -22,47 +24,51 @@ SCORES: dict[str, Any] = {
     "model": "judge-1",
     "input": [{"role": "user", "content": "{{sample.output_text}}"}],
 }
-USED_BY_BOTH = {"judge-1": TokenUsage(21, 6, 0, calls=3), "judge-2": TokenUsage(7, 2, 0, calls=1)}
+USED_BY_BOTH = {"judge-1": TokenUsage(14, 4, 0, calls=2), "judge-2": TokenUsage(7, 2, 0, calls=1)}
+
+
+NO_LABEL = "the judge's verdict is none of the labels"
 
 
 def answering(text: str, **more: Any) -> InMemoryJudges:
     return InMemoryJudges(lambda _: JudgeReply(text, **more))
 
 
-@pytest.mark.parametrize(("label", "score"), [("polite", 1.0), ("neutral", 1.0), ("rude", 0.0)])
+@cases(("label", "score"), [("polite", 1.0), ("neutral", 1.0), ("rude", 0.0)])
 async def test_a_passing_label_scores_1(label: str, score: float) -> None:
-    steps = [{"description": "tone", "conclusion": "it greets"}]
-    judges = answering(
-        json.dumps({"steps": steps, "result": label}), prompt_tokens=7, completion_tokens=2
-    )
+    said = f"It greets.\n{json.dumps({CODED: label})}"
+    judges = answering(said, prompt_tokens=7, completion_tokens=2)
     result = await scored(GRADER, "Hello", judges=judges)
-    assert (result.score, result.errors.raised, result.reason) == (score, (), "it greets")
+    assert (result.score, result.errors.raised, result.reason) == (score, (), "It greets.")
     assert result.token_usage == {"judge-1": TokenUsage(7, 2, 0, calls=1)}
     (question,) = judges.asked
-    assert question.messages[0]["content"].endswith('one of "polite", "neutral", "rude".')
+    assert 'one of "polite", "neutral", "rude"' in question.messages[0]["content"]
     assert question.messages[1]["content"] == "Say if this is polite: Hello"
-    assert question.response_format is not None
-    result_of = question.response_format["json_schema"]["schema"]["properties"]["result"]
-    assert result_of == {"type": "string"}, "a list has a server complete a quotation"
 
 
-@pytest.mark.parametrize(
-    ("label", "score"), [("Polite", 1.0), (" RUDE ", 0.0), ("Good", 0.0), ("good", 1.0)]
-)
+@cases(("label", "score"), [("Polite", 1.0), (" RUDE ", 0.0), ("Good", 0.0), ("good", 1.0)])
 async def test_a_label_counts_in_another_case(label: str, score: float) -> None:
     labels = {"labels": ["polite", "rude", "good", "Good"], "passing_labels": ["polite", "good"]}
-    judges = answering(json.dumps({"result": label}))
+    judges = answering(json.dumps({CODED: label}))
     assert (await scored({**GRADER, **labels}, "Hello", judges=judges)).score == score
     assert len(judges.asked) == 1
+
+
+async def test_labels_count_as_they_are_written() -> None:
+    labels = ["good", "good\nbut late", "bad "]
+    grader = {**GRADER, "labels": labels, "passing_labels": ["good"]}
+    for label, score in zip(labels, (1, 0, 0), strict=True):
+        found = await scored(grader, "x", judges=answering(json.dumps({CODED: label})))
+        assert found.score == score
 
 
 async def test_a_label_in_a_case_of_two_labels_is_none() -> None:
     labels = {"labels": ["good", "Good"], "passing_labels": ["good"]}
     with pytest.raises(ScoreFault, match="none of the labels"):
-        await scored({**GRADER, **labels}, "Hello", judges=answering('{"result": "GOOD"}'))
+        await scored({**GRADER, **labels}, "Hello", judges=answering('{"KEY": "GOOD"}'))
 
 
-@pytest.mark.parametrize("text", ['{"result": "kind"}', '{"result": ["polite"]}', "polite", ""])
+@pytest.mark.parametrize("text", ['{"KEY": "kind"}', '{"KEY": ["polite"]}', "polite", ""])
 async def test_an_answer_without_a_label_is_a_fault_and_no_0(text: str) -> None:
     multi = {"type": "multi", "graders": {"a": GRADER}, "calculate_output": "a", "name": "m"}
     for grader in (GRADER, multi):
@@ -70,12 +76,7 @@ async def test_an_answer_without_a_label_is_a_fault_and_no_0(text: str) -> None:
             await scored(grader, "Hello", judges=answering(text))
         fault = caught.value
         assert (fault.kind, fault.errors.raised) == ("bad_reply", ("model_grader_parse_error",))
-        is_json = text.startswith("{")
-        what = (
-            "contains none of the labels as `result`" if is_json else "is not one JSON object alone"
-        )
-        assert fault.message == f"the judge's answer {what}"
-        assert fault.details.endswith(f"{what}: {text!r}")
+        assert fault.message == (NO_LABEL if text.startswith("{") else MISSING)
 
 
 async def test_an_answer_without_a_label_is_paid_for() -> None:
@@ -84,9 +85,9 @@ async def test_an_answer_without_a_label_is_paid_for() -> None:
 
     def answer(question: JudgeQuestion) -> JudgeReply:
         result = "kind" if question.model == "judge-1" else 1
-        return JudgeReply(json.dumps({"result": result}), prompt_tokens=7, completion_tokens=2)
+        return JudgeReply(json.dumps({CODED: result}), prompt_tokens=7, completion_tokens=2)
 
-    used = {"judge-1": TokenUsage(21, 6, 0, calls=3)}
+    used = {"judge-1": TokenUsage(14, 4, 0, calls=2)}
     with pytest.raises(ScoreFault) as alone:
         await scored(GRADER, "Hello", judges=InMemoryJudges(answer))
     assert (alone.value.token_usage, alone.value.sampled_model_name) == (used, "judge-1")
@@ -116,7 +117,7 @@ async def test_a_judge_that_is_unavailable_is_no_score() -> None:
     assert caught.value.kind == "unreachable"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("changes", "path"),
     [
         ({"labels": []}, ("labels",)),

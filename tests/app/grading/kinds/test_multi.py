@@ -7,6 +7,7 @@ import pytest
 from app.graders.definitions import MultiGrader
 from app.graders.kinds.multi import CONCURRENT_CHILDREN, MultiScorer
 from app.graders.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult, TokenUsage
+from tests.support.cases import cases
 from tests.support.patience import PATIENCE_S
 
 CHECK = {"type": "string_check", "input": "a", "reference": "a", "operation": "eq"}
@@ -91,7 +92,7 @@ async def test_a_flag_of_a_child_is_the_wholes_too() -> None:
     assert result.errors.details == "'item.x'"
 
 
-@pytest.mark.parametrize("grade", [-0.5, 0.0])
+@cases("grade", [-0.5, 0.0])
 async def test_a_formula_without_a_value_scores_the_invalid_grade(grade: float) -> None:
     children = {"a": Fixed(ScoreResult(0.0))}
     result = await multi("1 / a", children, invalid_grade=grade).score(REQUEST)
@@ -100,7 +101,7 @@ async def test_a_formula_without_a_value_scores_the_invalid_grade(grade: float) 
     assert result.errors.details == "division by zero"
 
 
-@pytest.mark.parametrize("formula", ["1 / a", "log(a)", "log(a - 1)"])
+@cases("formula", ["1 / a", "log(a)", "log(a - 1)"])
 async def test_a_formula_without_a_value_or_an_invalid_grade_gives_no_score(formula: str) -> None:
     used = {"judge": TokenUsage(7, 2, calls=1)}
     children = {"a": Fixed(ScoreResult(0.0, token_usage=used))}
@@ -111,7 +112,7 @@ async def test_a_formula_without_a_value_or_an_invalid_grade_gives_no_score(form
     assert caught.value.spent == {"a": used}
 
 
-@pytest.mark.parametrize(("formula", "scores"), [("b", {"b": 0.5}), ("0.5", {})])
+@cases(("formula", "scores"), [("b", {"b": 0.5}), ("0.5", {})])
 async def test_a_part_that_the_formula_does_not_name_is_not_run(
     formula: str, scores: dict[str, float]
 ) -> None:

@@ -8,6 +8,7 @@ import pytest
 from app.graders.scorer import ScoreFault
 from app.tools.programs import ProgramOutcome
 from app.tools.sandbox import UnixSandbox
+from tests.support.cases import cases
 from tests.support.grading.scores import scored
 from tests.support.patience import until
 from tests.support.sandbox.in_memory import InMemorySandbox
@@ -110,7 +111,7 @@ async def test_a_sample_beyond_the_sandboxs_bound_is_no_score(sandbox: RunningSa
     assert caught.value.kind == "error"  # no fault of the row, whose bound is far lower
 
 
-@pytest.mark.parametrize(
+@cases(
     "reply",
     ["", "[]", "{}", "null", '{"value": NaN}', '{"value": 1e999}', '{"error": 1}',
      '{"error": {"text": 1}}', '{"value": 1}{"value": 1}', "[" * 100_000],

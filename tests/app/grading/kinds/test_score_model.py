@@ -4,11 +4,13 @@ from typing import Any
 
 import pytest
 
-from app.graders.judge_calls import InMemoryJudges, JudgeFault, JudgeQuestion, JudgeReply
-from app.graders.kinds.score_model import ScoreModelScorer
+from app.graders.judge import JudgeFault, JudgeQuestion, JudgeReply
+from app.graders.kinds.score_model import score_model_scorer
 from app.graders.model_definitions import ScoreModelGrader
-from app.graders.scorer import GradeRequest, ScoreFault, ScoreResult, TokenUsage
+from app.graders.scorer import GradeRequest, ScoreFault, Scorer, ScoreResult, TokenUsage
 from app.kit.endpoints import FaultKind
+from tests.support.cases import cases
+from tests.support.grading.judges import CODED, InMemoryJudges
 from tests.support.grading.scores import scored
 
 REQUEST = GradeRequest({"output_text": "Paris"}, {"q": "Capital?"}, "trace_1", "grade_1")
@@ -26,7 +28,7 @@ SPEC: dict[str, Any] = {
 
 
 def answer(result: Any) -> str:
-    return json.dumps({"steps": [{"description": "d", "conclusion": "c"}], "result": result})
+    return f"It is so.\n{json.dumps({CODED: result})}"
 
 
 async def run(reply: JudgeReply | JudgeFault, **spec: Any) -> tuple[ScoreResult, JudgeQuestion]:
@@ -36,7 +38,9 @@ async def run(reply: JudgeReply | JudgeFault, **spec: Any) -> tuple[ScoreResult,
         return reply
 
     judges = InMemoryJudges(script)
-    scorer = ScoreModelScorer(ScoreModelGrader.model_validate({**SPEC, **spec}), judges, source="j")
+    scorer = score_model_scorer(
+        ScoreModelGrader.model_validate({**SPEC, **spec}), judges, source="j"
+    )
     return await scorer.score(REQUEST), judges.asked[0]
 
 
@@ -51,7 +55,7 @@ async def test_the_question_is_the_filled_prompt_and_the_fixed_format() -> None:
     _, question = await run(JudgeReply(answer(1)), sampling_params=sampling, range=[0, 10])
     assert question.messages[1] == {"role": "user", "content": "Q: Capital?\nA: Paris"}
     assert question.messages[0]["role"] == "developer"
-    assert question.messages[0]["content"].startswith("Grade strictly.\n\nAnswer with one JSON")
+    assert question.messages[0]["content"].startswith("Grade strictly.\n\nGive your reasons")
     assert "from 0 to 10" in question.messages[0]["content"]
     assert question.sampling == {
         "temperature": 0.0,
@@ -65,13 +69,9 @@ async def test_the_question_is_the_filled_prompt_and_the_fixed_format() -> None:
         "grade_1",
         "trace_1",
     )
-    assert question.response_format is not None
-    schema = question.response_format["json_schema"]["schema"]
-    assert schema["required"] == ["steps", "result"]
-    assert schema["properties"]["steps"]["items"]["required"] == ["description", "conclusion"]
 
 
-@pytest.mark.parametrize(("text", "item"), [("x", "y" * 1_000_000), ("x" * 1_000_000, "y")])
+@cases(("text", "item"), [("x", "y" * 1_000_000), ("x" * 1_000_000, "y")])
 async def test_a_prompt_that_is_too_long_is_blamed_on_the_row_or_on_the_answer(
     text: str, item: str
 ) -> None:
@@ -93,39 +93,29 @@ async def test_a_prompt_without_a_system_message_gets_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("result", "limits", "expected"),
-    [
-        (0.25, [0, 1], 0.25),
-        (7, [0, 1], 1.0),
-        (-7, [0, 1], 0.0),
-        (-7, [-10, 10], -7.0),
-        (0, [1, 5], 1.0),
-    ],
+    ("result", "limits"), [(0.25, [0, 1]), (-7, [-10, 10]), (1, [0, 1]), (5, [1, 5])]
 )
-async def test_a_number_is_clamped(result: float, limits: list[float], expected: float) -> None:
+async def test_a_number_of_the_range_is_the_score(result: float, limits: list[float]) -> None:
     scored, _ = await run(JudgeReply(answer(result), None, 10, 5, 2, 0.5), range=limits)
-    assert (scored.score, scored.errors.raised) == (expected, ())
+    assert (scored.score, scored.errors.raised, scored.reason) == (result, (), "It is so.")
     assert scored.token_usage == {"judge-1": TokenUsage(10, 5, 2, calls=1)}
     assert (scored.sampled_model_name, scored.execution_time_s) == ("judge-1", 0.5)
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
-        *(answer("high"), answer(True), answer(None), '{"steps": []}', '{"result": NaN}'),
-        *('{"result": 1e999}', "0.5", "", "I think 0.5", "[" * 100_000),
+        *(answer("high"), answer(True), answer(None), answer(7), answer(0), answer(85)),
+        *('{"result": 4}', "4", "", "I think 4", "[" * 100_000),
     ],
     ids=lambda text: text[:20],
 )
-async def test_an_answer_without_a_number_is_a_fault_and_no_0(text: str) -> None:
+async def test_an_answer_without_a_number_of_the_range_is_a_fault_and_no_0(text: str) -> None:
     with pytest.raises(ScoreFault) as caught:
         await run(JudgeReply(text, None, 3, 4), range=[1, 5])
     fault = caught.value
     assert (fault.kind, fault.errors.raised) == ("bad_reply", ("model_grader_parse_error",))
-    is_json = text.startswith("{")
-    what = "contains no number `result`" if is_json else "is not one JSON object alone"
-    assert fault.message == f"the judge's answer {what}"
-    assert fault.token_usage == {"judge-1": TokenUsage(9, 12, calls=3)}
+    assert fault.token_usage == {"judge-1": TokenUsage(6, 8, calls=2)}
 
 
 async def test_a_refusal_is_a_fault_and_no_0() -> None:
@@ -137,10 +127,10 @@ async def test_a_refusal_is_a_fault_and_no_0() -> None:
     assert fault.token_usage == {"judge-1": TokenUsage(3, 4, calls=1)}
 
 
-def _reading(path: str) -> tuple[ScoreModelScorer, InMemoryJudges]:
+def _reading(path: str) -> tuple[Scorer, InMemoryJudges]:
     judges = InMemoryJudges(lambda _: JudgeReply(answer(1)))
     spec = {**SPEC, "input": [{"role": "user", "content": f"{{{{ {path} }}}}"}]}
-    return ScoreModelScorer(ScoreModelGrader.model_validate(spec), judges, source="j"), judges
+    return score_model_scorer(ScoreModelGrader.model_validate(spec), judges, source="j"), judges
 
 
 async def test_a_missing_variable_calls_no_judge() -> None:
@@ -157,7 +147,7 @@ async def test_a_key_that_the_row_lacks_is_a_fault_and_calls_no_judge() -> None:
     assert judges.asked == []
 
 
-@pytest.mark.parametrize(
+@cases(
     ("kind", "reported"),
     [
         (FaultKind.ERROR, "error"),
@@ -184,8 +174,8 @@ async def test_a_prompt_is_bounded_as_a_whole() -> None:
     spec = ScoreModelGrader.model_validate({**SPEC, "input": [{"role": "user", "content": parts}]})
     request = replace(REQUEST, item={"long": "x" * 200_000})
     with pytest.raises(ScoreFault) as caught:
-        await ScoreModelScorer(spec, judges, source="j").score(request)
+        await score_model_scorer(spec, judges, source="j").score(request)
     assert caught.value.kind == "item_unreadable"
     assert judges.asked == []
     fits = replace(REQUEST, item={"long": "x" * 400})
-    assert (await ScoreModelScorer(spec, judges, source="j").score(fits)).score == 1.0
+    assert (await score_model_scorer(spec, judges, source="j").score(fits)).score == 1.0

@@ -3,6 +3,7 @@ import pytest
 from app.graders.kinds.string_check import StringCheckScorer
 from app.graders.scorer import ITEM_MISSING, GradeRequest, ScoreFault
 from app.graders.text_definitions import StringCheckGrader
+from tests.support.cases import cases
 
 
 def scorer(operation: str, reference: str = "{{ item.answer }}") -> StringCheckScorer:
@@ -21,7 +22,7 @@ def request(text: str, answer: str | None) -> GradeRequest:
     return GradeRequest({"output_text": text}, {"answer": answer}, "trace_1", "grade_1")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("operation", "text", "answer", "expected"),
     [
         ("eq", "42", "42", 1.0),
@@ -42,7 +43,7 @@ async def test_values(operation: str, text: str, answer: str, expected: float) -
     assert (result.score, result.errors.raised) == (expected, ())
 
 
-@pytest.mark.parametrize("operation", ["eq", "ne"])
+@cases("operation", ["eq", "ne"])
 async def test_a_missing_variable_is_never_a_match(operation: str) -> None:
     result = await scorer(operation, "{{ sample.absent }}").score(request("a", "b"))
     assert (result.score, result.errors.raised) == (0.0, ("invalid_variable_error",))

@@ -20,6 +20,7 @@ from app.graders.text_definitions import (
     MAX_PRODUCT,
     TextSimilarityGrader,
 )
+from tests.support.cases import cases
 
 
 def score(metric: str, text: str, **item: Any) -> ScoreResult:
@@ -35,7 +36,7 @@ def score(metric: str, text: str, **item: Any) -> ScoreResult:
     return asyncio.run(TextSimilarityScorer(spec, source="near").score(request))
 
 
-@pytest.mark.parametrize(
+@cases(
     ("metric", "text", "reference", "expected"),
     [
         # Indel: the longest common subsequence of 4 + 4 characters is 3 long.
@@ -93,7 +94,7 @@ def test_a_key_that_the_row_lacks_is_a_fault_and_no_score() -> None:
     assert caught.value.errors.details == "'item.answer' is not there"
 
 
-@pytest.mark.parametrize("metric", ["fuzzy_match", "bleu", "gleu", "meteor", "rouge_5", "rouge_l"])
+@cases("metric", ["fuzzy_match", "bleu", "gleu", "meteor", "rouge_5", "rouge_l"])
 def test_the_longest_texts_take_seconds_not_minutes(metric: str) -> None:
     """Work that grows with the square of a text would run into the limit of one test."""
     longest = MAX_FUZZY if metric == "fuzzy_match" else MAX_COMPARED
@@ -107,9 +108,7 @@ def test_longer_ones_are_not_compared() -> None:
     assert (result.score, result.errors.raised) == (0.0, ("other_error",))
 
 
-@pytest.mark.parametrize(
-    ("metric", "longest"), [("fuzzy_match", MAX_FUZZY), ("bleu", MAX_COMPARED)]
-)
+@cases(("metric", "longest"), [("fuzzy_match", MAX_FUZZY), ("bleu", MAX_COMPARED)])
 def test_a_reference_that_is_too_long_is_the_row_s_fault_and_no_0(
     metric: str, longest: int
 ) -> None:
@@ -143,7 +142,7 @@ async def test_many_different_words_leave_the_event_loop_free() -> None:
     assert turns > 500
 
 
-@pytest.mark.parametrize("metric", ["fuzzy_match", "bleu", "gleu", "meteor", "rouge_5", "rouge_l"])
+@cases("metric", ["fuzzy_match", "bleu", "gleu", "meteor", "rouge_5", "rouge_l"])
 async def test_long_texts_leave_the_event_loop_free(metric: str) -> None:
     chooser = random.Random(1)
     text, reference = ("".join(chooser.choices("abcdef ", k=MAX_COMPARED)) for _ in range(2))

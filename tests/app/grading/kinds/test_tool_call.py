@@ -13,6 +13,7 @@ from app.graders.calls import RawText, best_in_any_order, best_in_order, read_ca
 from app.graders.definitions import read_grader
 from app.graders.kinds.tool_call import matches
 from app.graders.scorer import ScoreFault
+from tests.support.cases import cases
 from tests.support.grading.scores import scored
 
 ARGUMENTS = {"city": "Ulm", "days": 3}
@@ -61,7 +62,7 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("form", FORMS)
+@cases("form", FORMS)
 async def test_each_form_of_a_right_call_scores_1(form: str) -> None:
     assert (await scored(GRADER, FORMS[form], item={"calls": EXPECTED})).score == 1.0
 
@@ -87,7 +88,7 @@ SCORES: list[tuple[list[tuple[str, Any]], float]] = [
 ]
 
 
-@pytest.mark.parametrize(("made", "expected"), SCORES)
+@cases(("made", "expected"), SCORES)
 async def test_the_rule(made: list[tuple[str, Any]], expected: float) -> None:
     for key in ("output_tools", "tool_calls"):
         found = await scored(GRADER, item={"calls": EXPECTED}, sample={key: chat(*made)})
@@ -109,7 +110,7 @@ SEVERAL: list[tuple[dict[str, Any], list[tuple[str, Any]], float]] = [
 ]
 
 
-@pytest.mark.parametrize(("options", "made", "expected"), SEVERAL)
+@cases(("options", "made", "expected"), SEVERAL)
 async def test_several_calls(
     options: dict[str, Any], made: list[tuple[str, Any]], expected: float
 ) -> None:
@@ -133,7 +134,7 @@ async def test_the_source_of_calls_is_an_option() -> None:
     assert found == {"auto": 0.0, "rollout": 0.0, "last_turn": 1.0, "text": 0.0}
 
 
-@pytest.mark.parametrize("arguments", ['{"a": ', "[1]", '{"a": NaN}', "{'a': 1}", [1], 7])
+@cases("arguments", ['{"a": ', "[1]", '{"a": NaN}', "{'a': 1}", [1], 7])
 async def test_arguments_that_cannot_be_read_are_not_the_same_as_none(arguments: Any) -> None:
     made = {"tool_calls": [{"name": "forecast", "arguments": arguments}]}
     for options in ({}, {"comparators": {"city": "any", "days": "any"}}):
@@ -142,7 +143,7 @@ async def test_arguments_that_cannot_be_read_are_not_the_same_as_none(arguments:
             assert (await scored({**GRADER, **options}, item=item, sample=made)).score == 0.3
 
 
-@pytest.mark.parametrize("form", ["<function=f>{}</function>", '<invoke name="f">{}</invoke>'])
+@cases("form", ["<function=f>{}</function>", '<invoke name="f">{}</invoke>'])
 async def test_a_tag_holds_arguments_as_json_or_none_that_can_be_read(form: str) -> None:
     for written, score in [('{"a": 1}', 1.0), ("", 0.3), ('{"a": NaN}', 0.3), ("[1]", 0.3)]:
         item = {"calls": [{"name": "f", "arguments": {"a": 1}}]}
@@ -152,14 +153,14 @@ async def test_a_tag_holds_arguments_as_json_or_none_that_can_be_read(form: str)
         assert (await scored(GRADER, form.replace("{}", written), item=nothing)).score == score
 
 
-@pytest.mark.parametrize("arguments", [None, "", " "])
+@cases("arguments", [None, "", " "])
 async def test_null_and_blank_arguments_are_none(arguments: Any) -> None:
     made = {"tool_calls": [{"name": "f", "arguments": arguments}]}
     for reference in ({"name": "f", "arguments": {}}, {"name": "f"}):
         assert (await scored(GRADER, item={"calls": reference}, sample=made)).score == 1.0
 
 
-@pytest.mark.parametrize(
+@cases(
     "answer",
     [
         {"name": "Ulm", "population": 120000},
@@ -169,7 +170,7 @@ async def test_null_and_blank_arguments_are_none(arguments: Any) -> None:
         [{"name": "Ulm", "population": 120000}, {"tool": "saw", "weight": 2}],
     ],
 )
-@pytest.mark.parametrize("form", ["{}", "Here:\n```json\n{}\n```"])
+@cases("form", ["{}", "Here:\n```json\n{}\n```"])
 async def test_an_ordinary_json_answer_is_no_call(answer: Any, form: str) -> None:
     text = form.replace("{}", json.dumps(answer))
     assert read_calls(text) == []
@@ -192,7 +193,7 @@ WRONG_REFERENCES: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("calls", WRONG_REFERENCES)
+@cases("calls", WRONG_REFERENCES)
 def test_a_wrong_literal_reference_is_refused_when_the_grader_is_created(calls: Any) -> None:
     literal = calls if isinstance(calls, str) else json.dumps(calls)
     with pytest.raises(ValidationError, match="'reference'") as caught:
@@ -207,7 +208,7 @@ async def test_a_reference_that_the_answer_wrote_is_no_fault_of_the_row() -> Non
     assert "'reference' is not a JSON list of calls" in (result.errors.details or "")
 
 
-@pytest.mark.parametrize("calls", WRONG_REFERENCES)
+@cases("calls", WRONG_REFERENCES)
 async def test_a_wrong_reference_is_a_fault_and_no_score(calls: Any) -> None:
     with pytest.raises(ScoreFault, match="'reference'"):
         await scored(GRADER, AS_JSON, item={"calls": calls})
@@ -223,7 +224,7 @@ def _nested(depth: int) -> list[Any]:
 NESTED = _nested(20_000)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("comparator", "expected", "made", "equal"),
     [
         ("exact", [1, {"a": None}], [1.0, {"a": None}], True),
@@ -299,7 +300,7 @@ class CountedText(str):
         return super().find(*arguments)
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     ["<tool_call>", "<tool_call", "<function=", "<function=f>", "<invoke name=a>", "```", "```\n"],
 )

@@ -4,12 +4,12 @@ import sys
 from types import FrameType
 from typing import Any
 
-import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from app.graders import texts as fences
 from app.graders.texts import MAX_FENCES, fenced_blocks
+from tests.support.cases import cases
 from tests.support.grading.scores import scored
 
 PIECES = ("```", "~~~", "````", "\n", "\n", " ", "    ", "\t", "\r\n", "python", "a b", "\x0b", "`")
@@ -40,7 +40,6 @@ def _dedented(lines: list[str], indent: int) -> str:
     return "".join(f"{dedented(line)}\n" for line in lines)
 
 
-@settings(max_examples=1000, deadline=None)
 @given(text=TEXTS)
 def test_blocks_are_those_of_a_reading_line_by_line(text: str) -> None:
     blocks = [(block.label, block.text) for block in fenced_blocks(text, with_open=True)]
@@ -66,7 +65,7 @@ def test_only_lines_with_fences_are_looked_at() -> None:
     assert calls < 20
 
 
-@pytest.mark.parametrize(
+@cases(
     ("grader", "flag"),
     [
         ({"type": "code_execution", "tests": '[{"stdin": "", "stdout": ""}]'}, True),

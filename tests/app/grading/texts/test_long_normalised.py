@@ -6,12 +6,13 @@ from app.graders.kinds.exact_match import MAX_NORMALISED, ExactMatchScorer
 from app.graders.scorer import ScoreFault
 from app.graders.templating import Unrenderable
 from app.graders.text_definitions import ExactMatchGrader
+from tests.support.cases import cases
 
 LIGATURE = "\ufdfa"
 """One character that NFKC makes eighteen of."""
 
 
-@pytest.mark.parametrize(
+@cases(
     ("form", "text", "reward"),
     [
         ("NFKC", LIGATURE * (MAX_NORMALISED // 18), 1.0),

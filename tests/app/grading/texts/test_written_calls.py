@@ -4,9 +4,10 @@ import pytest
 
 from app.graders import calls
 from app.graders.calls import WrittenCall, read_calls
+from tests.support.cases import cases
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "mark"),
     [
         ('<tool_call>\n{"name": "f", "arguments": {"x": "</tool_call>"}}</tool_call>', "tool_call"),

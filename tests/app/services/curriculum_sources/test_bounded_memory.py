@@ -15,7 +15,7 @@ from app.files.row_files import Inspections
 from app.files.table_formats import SourceFile
 from app.kit.errors import InvalidRequest
 from app.kit.ids import OrganizationId, ProjectId
-from app.kit.objects import InMemoryObjects
+from tests.support.objects.in_memory import in_memory_objects
 
 ME = Tenant(OrganizationId("one"), ProjectId("mine"), "one", "key")
 ADDED = 256 << 20
@@ -44,7 +44,7 @@ async def gathered(inspections: Inspections, path: Path, directory: Path) -> Col
 async def test_a_small_parquet_file_of_gigabytes_is_a_finding(tmp_path: Path) -> None:
     bomb = column_of_lists(tmp_path / "x.parquet", 4_000, "x" * 1_000_000)
     assert bomb.stat().st_size < 10_000
-    inspections = Inspections(InMemoryObjects(), tmp_path, at_once=1, max_added_bytes=ADDED)
+    inspections = Inspections(in_memory_objects(), tmp_path, at_once=1, max_added_bytes=ADDED)
     process = await inspections.run(ME, os.getpid)
     found = await gathered(inspections, bomb, tmp_path)
     [(code, message)] = [(each.code, each.message) for each in found.findings.listed()][:1]
@@ -63,7 +63,7 @@ async def data_bytes(inspections: Inspections) -> int:
 async def test_a_small_parquet_file_takes_little_of_the_limit(tmp_path: Path) -> None:
     """Arrow's own allocator would take 1 GiB at its first use, where there is so much."""
     small = column_of_lists(tmp_path / "x.parquet", 3, "a")
-    inspections = Inspections(InMemoryObjects(), tmp_path, at_once=1, max_added_bytes=2 << 30)
+    inspections = Inspections(in_memory_objects(), tmp_path, at_once=1, max_added_bytes=2 << 30)
     before = await data_bytes(inspections)
     assert (await gathered(inspections, small, tmp_path)).rows == 1
     assert 0 < await data_bytes(inspections) - before < 3 * ADDED
@@ -71,13 +71,13 @@ async def test_a_small_parquet_file_takes_little_of_the_limit(tmp_path: Path) ->
 
 async def test_the_values_of_a_nested_column_are_counted_first(tmp_path: Path) -> None:
     bomb = column_of_lists(tmp_path / "x.parquet", 16_777_217, None)
-    inspections = Inspections(InMemoryObjects(), tmp_path, at_once=1)
+    inspections = Inspections(in_memory_objects(), tmp_path, at_once=1)
     found = await gathered(inspections, bomb, tmp_path)
     assert "more than 16777216 values" in found.findings.listed()[0].message
 
 
 async def test_other_reads_answer_400(tmp_path: Path) -> None:
-    inspections = Inspections(InMemoryObjects(), tmp_path, at_once=1, max_added_bytes=ADDED)
+    inspections = Inspections(in_memory_objects(), tmp_path, at_once=1, max_added_bytes=ADDED)
     process = await inspections.run(ME, os.getpid)
     with pytest.raises(InvalidRequest, match="too much memory"):
         await inspections.run(ME, bytes, 2 * ADDED)

@@ -9,7 +9,7 @@ from app.accounts.accounts import Tenant
 from app.files.row_files import Inspections
 from app.kit.errors import InvalidRequest
 from app.kit.ids import OrganizationId, ProjectId
-from app.kit.objects import InMemoryObjects
+from tests.support.objects.in_memory import in_memory_objects
 
 
 def tenant(project: str, organization: str) -> Tenant:
@@ -21,7 +21,7 @@ MINE, THEIRS = tenant("mine", "one"), tenant("theirs", "other")
 
 @pytest.fixture
 def inspections(tmp_path: Path) -> Inspections:
-    return Inspections(InMemoryObjects(), tmp_path)
+    return Inspections(in_memory_objects(), tmp_path)
 
 
 async def test_an_organization_leaves_a_process_to_another(inspections: Inspections) -> None:

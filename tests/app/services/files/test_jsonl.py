@@ -7,6 +7,7 @@ import pytest
 from app.files import service as jsonl
 from app.files.service import MAX_BLANK_LINES, JsonlCheck
 from app.kit.errors import InvalidRequest
+from tests.support.cases import cases
 
 SEEDS = [
     b'{"messages": [{"role": "user", "content": "a\\n\\u00e9\\ud83d\\ude00"}], "n": -1.5e+3}',
@@ -67,7 +68,7 @@ def test_the_skipping_parser_judges_like_the_building_one() -> None:
     assert 2_000 < accepted < 30_000
 
 
-@pytest.mark.parametrize("block", [1, 3, 7, 64])
+@cases("block", [1, 3, 7, 64])
 def test_where_blocks_are_cut_changes_nothing(block: int) -> None:
     good = b"\xef\xbb\xbf" + b"\r\n".join(SEEDS) + b"\n\n" + SEEDS[0]
     assert fault(good, block=block) is None

@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator
 import pytest
 
 from app.files.row_files import FileLine, RowsTooFar, rows_at
+from tests.support.cases import cases
 
 CONTENT = b'\xef\xbb\xbf{"row": 0}\n\n  \r\n{"row": 1}\r\n{"row": 2}\n\n{"row": 3}'
 ROWS = {
@@ -32,7 +33,7 @@ class File:
             self.closed = True
 
 
-@pytest.mark.parametrize("chunk_bytes", [1, 2, 7, 1000])
+@cases("chunk_bytes", [1, 2, 7, 1000])
 async def test_rows_are_counted_without_blank_lines(chunk_bytes: int) -> None:
     file = File(CONTENT, chunk_bytes=chunk_bytes)
     assert await rows_at(file.chunks(), [3, 0, 2, 9]) == {0: ROWS[0], 2: ROWS[2], 3: ROWS[3]}

@@ -13,6 +13,7 @@ from app.graders.calibration_service import (
     read_samples,
 )
 from app.kit.errors import InvalidRequest
+from tests.support.cases import cases
 
 LINE = b'{"model_sample": "Ulm", "item": {"n": 1}}\n'
 
@@ -58,7 +59,7 @@ async def test_too_many_samples_are_refused_with_their_number_wherever_they_are(
     assert (in_file.code, inline.value.param) == ("too_many_samples", "samples")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("content", "said"),
     [
         (b"\n \n", "There are no samples"),

@@ -4,8 +4,6 @@ call that is not sent is not the server's.
 
 from functools import partial
 
-import pytest
-
 from app.kit.slots import ProjectSlots
 from app.settings import EgressSettings
 from app.tools.contract_tests import Deadline
@@ -13,6 +11,7 @@ from app.tools.contracts import McpCallPlan
 from app.tools.mcp_contract import McpContractService
 from app.tools.mcp_servers import reading_tool_name
 from app.tools.mcp_session import LONGEST_END_S
+from tests.support.cases import cases
 from tests.support.mcp.mcp_clients import SIGNER, egress_to, spec
 from tests.support.mcp.mcp_server import mcp_server
 from tests.support.registry.services import no_judges
@@ -20,7 +19,7 @@ from tests.support.registry.services import no_judges
 LATE = "No usable answer: the time of the test was over. In training a call may take longer."
 
 
-@pytest.mark.parametrize(
+@cases(
     ("left_s", "status", "detail", "most"),
     [(0.05, "failed", LATE, 1), (0.0, "skipped", "The time of the test was over.", 0)],
 )

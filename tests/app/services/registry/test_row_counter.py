@@ -1,6 +1,5 @@
-import pytest
-
 from app.curricula.service import RowCounter
+from tests.support.cases import cases
 
 
 def counted(content: bytes, *, block: int) -> RowCounter:
@@ -11,8 +10,8 @@ def counted(content: bytes, *, block: int) -> RowCounter:
     return counter
 
 
-@pytest.mark.parametrize("block", [1, 2, 3, 1000])
-@pytest.mark.parametrize(
+@cases("block", [1, 2, 3, 1000])
+@cases(
     ("content", "rows", "too_many"),
     [
         (b"", 0, None),

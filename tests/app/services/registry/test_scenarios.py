@@ -2,13 +2,12 @@
 
 from statistics import mean
 
-import pytest
-
 from app.curricula.scenario_service import split
 from app.curricula.scenarios import Scenario, ScenarioModel, ScenarioPlan, ScenarioSet
+from tests.support.cases import cases
 
 
-@pytest.mark.parametrize(
+@cases(
     ("training", "validation", "at_most"),
     [(24, 10, 0.025), (40, 10, 0.025), (40, 3, 0.05), (40, 1, 0.025)],
 )

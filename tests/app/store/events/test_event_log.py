@@ -17,7 +17,7 @@ from tests.support.store.webhook_events import cancel
 
 
 async def append(unit: UnitOfWork, job: Job, message: str) -> None:
-    await unit.events.append(job.id, level="info", type="message", message=message)
+    await unit.events.append(job.id, message=message)
 
 
 async def announce(rows: Rows, job: Job, *messages: str) -> None:

@@ -134,7 +134,7 @@ async def test_transactions_of_one_run_follow_one_another(rows: Rows) -> None:
 
     async def commit(step: int) -> None:
         async with run_unit(rows, claimed) as unit:
-            await unit.events.append(job.id, level="info", type="message", message=str(step))
+            await unit.events.append(job.id, message=str(step))
             await asyncio.sleep(0.01)
             await unit.jobs.commit_step(
                 step,

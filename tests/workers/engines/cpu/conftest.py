@@ -9,7 +9,7 @@ from workers.engines.cpu.engine import load_served
 from workers.engines.cpu.models.versions import BaseModel
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def base(tmp_path_factory: pytest.TempPathFactory) -> BaseModel:
     path = save_tiny_model(tmp_path_factory.mktemp("model"))
     spec = BaseModelSpec(name="tiny", path=str(path), context_length=CONTEXT_LENGTH)

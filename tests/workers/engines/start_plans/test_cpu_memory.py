@@ -3,8 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
+from tests.support.cases import cases
 from workers.engines.start_plans.cpu_memory import (
     MIB,
     PREFIX_BYTES,
@@ -49,7 +48,7 @@ def test_every_part_by_hand() -> None:
     assert plan.kv_bytes >= 4 * 2048 * 2 * 16 * 1024, "at least four whole contexts"
 
 
-@pytest.mark.parametrize(
+@cases(
     ("engine", "trains", "absent", "owners"),
     [
         ("cpu", False, "trainer", {"engine", "service"}),

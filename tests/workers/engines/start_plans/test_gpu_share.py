@@ -1,7 +1,6 @@
 """The division of one GPU between engine and trainer."""
 
-import pytest
-
+from tests.support.cases import cases
 from workers.engines.start_plans.cpu_memory import BATCH_TOKENS, share_for_engine
 from workers.learning.memory.plan import GIB, PlanInputs, plan_memory
 from workers.learning.memory.training_counts import Counts
@@ -17,7 +16,7 @@ QWEN3_4B = Counts(
 )
 
 
-@pytest.mark.parametrize("gpu", [40 * GIB, 80 * GIB, 141 * GIB])
+@cases("gpu", [40 * GIB, 80 * GIB, 141 * GIB])
 def test_the_trainer_gets_its_micro_batch_and_the_engine_the_rest(gpu: int) -> None:
     share = share_for_engine(gpu, QWEN3_4B, context_length=16_384)
     plan = plan_memory(PlanInputs(gpu, 16_384, engine_share=share), QWEN3_4B)

@@ -4,6 +4,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from tests.support.cases import cases
 from workers.learning.head import LogProbHead
 from workers.learning.model_check import OutputScaling
 
@@ -23,10 +24,10 @@ def plain(linear: nn.Linear, hidden_ND: Tensor, targets_N: Tensor, t: float) -> 
     return logp_NV.gather(1, targets_N[:, None])[:, 0], entropy_N
 
 
-@pytest.mark.parametrize(("dtype", "tolerance"), PRECISIONS)
-@pytest.mark.parametrize("temperature", [1.0, 0.6])
-@pytest.mark.parametrize("chunk_tokens", [1, 5, 1000])
-@pytest.mark.parametrize("bias", [False, True])
+@cases(("dtype", "tolerance"), PRECISIONS)
+@cases("temperature", [1.0, 0.6])
+@cases("chunk_tokens", [1, 5, 1000])
+@cases("bias", [False, True])
 def test_equals_the_full_softmax(
     dtype: torch.dtype, tolerance: float, temperature: float, chunk_tokens: int, bias: bool
 ) -> None:
@@ -105,7 +106,7 @@ def test_the_mean_is_there_when_requested_only() -> None:
     assert scores.mean_logprobs_N is None
 
 
-@pytest.mark.parametrize("size", [0.0, 300.0])
+@cases("size", [0.0, 300.0])
 def test_flat_and_certain_distributions(size: float) -> None:
     """Tests a uniform softmax and one that underflows for all tokens but one."""
     linear = nn.Linear(2, 1000, bias=False).requires_grad_(requires_grad=False)
@@ -141,9 +142,9 @@ def test_logits_of_a_bf16_model_are_not_rounded_to_bf16() -> None:
     torch.testing.assert_close(found_N.double(), expected_N, rtol=0, atol=1e-4)
 
 
-@pytest.mark.parametrize("cap", [None, 5.0])
-@pytest.mark.parametrize("scale", [1.0, 0.25])
-@pytest.mark.parametrize("bias", [False, True])
+@cases("cap", [None, 5.0])
+@cases("scale", [1.0, 0.25])
+@cases("bias", [False, True])
 def test_scaled_and_capped_logits_equal_the_full_softmax(
     cap: float | None, scale: float, bias: bool
 ) -> None:

@@ -1,15 +1,13 @@
 """Products equal those of torch, with either library."""
 
-import pytest
 import torch
 
+from tests.support.cases import cases
 from workers.learning.head import linear
 
 
-@pytest.mark.parametrize(
-    ("dtype", "bound"), [(torch.float32, 1e-4), (torch.float64, 1e-12), (torch.bfloat16, 0.3)]
-)
-@pytest.mark.parametrize("rows", [1, 5, 300])
+@cases(("dtype", "bound"), [(torch.float32, 1e-4), (torch.float64, 1e-12), (torch.bfloat16, 0.3)])
+@cases("rows", [1, 5, 300])
 def test_a_product_is_torchs(dtype: torch.dtype, bound: float, rows: int) -> None:
     generator = torch.Generator().manual_seed(0)
     x_MI, weight_OI, bias_O = (

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 import torch
 
+from tests.support.cases import cases
 from tests.support.learning.rotating_models import dynamic, longrope
 from workers.learning.batches import FittingBatches
 from workers.learning.token_scores import TokenScorer
@@ -17,7 +18,7 @@ def sample(length: int, seed: int) -> TrainingSample:
     return TrainingSample(tokens, [0, 0, *[1] * (length - 2)], [0.0] * length, 1.0)
 
 
-@pytest.mark.parametrize("build", [longrope, dynamic])
+@cases("build", [longrope, dynamic])
 def test_a_row_has_the_log_probs_of_a_pass_of_its_own(build: Any) -> None:
     torch.manual_seed(0)
     scorer = TokenScorer(build().eval().requires_grad_(False), temperature=1.0)
@@ -33,7 +34,7 @@ def test_a_row_has_the_log_probs_of_a_pass_of_its_own(build: Any) -> None:
         assert found == pytest.approx(alone, abs=1e-5)
 
 
-@pytest.mark.parametrize("build", [longrope, dynamic])
+@cases("build", [longrope, dynamic])
 def test_only_rows_of_one_band_share_a_micro_batch(build: Any) -> None:
     packing = TokenScorer(build().eval().requires_grad_(False), temperature=1.0).packing()
     lengths = (8, 40, 12, 30, 17, 40, 9)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from app.rollouts import metrics as names
+from tests.support.cases import cases
 from workers.learning.losses.build import build_loss
 from workers.learning.losses.contract import LossInputs, LossTerms
 
@@ -55,7 +56,7 @@ def sigma(x: float) -> float:
     return 1 / (1 + math.exp(-x))
 
 
-@pytest.mark.parametrize(("beta", "wrong"), [(0.1, 0.0), (0.5, 0.0), (0.5, 0.2)])
+@cases(("beta", "wrong"), [(0.1, 0.0), (0.5, 0.0), (0.5, 0.2)])
 def test_dpo_values_and_gradient(beta: float, wrong: float) -> None:
     terms, grad_N = run("dpo", {"beta": beta, "label_smoothing": wrong})
     expected, slopes = 0.0, []
@@ -78,7 +79,7 @@ def test_ipo_compares_means_over_tokens() -> None:
     torch.testing.assert_close(grad_N, expected_N, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("margin", [0.0, 0.75])
+@cases("margin", [0.0, 0.75])
 def test_bradley_terry_values_and_gradient(margin: float) -> None:
     terms, grad_N = run("bradley_terry", {"margin": margin})
     d = [-3.0 + 0.5 - margin, -4.0 + 1.75 - margin]
@@ -106,7 +107,7 @@ def test_what_is_reported() -> None:
         assert not any(value.requires_grad for value in sums.values())
 
 
-@pytest.mark.parametrize(("name", "options"), KINDS)
+@cases(("name", "options"), KINDS)
 def test_gradient_equals_finite_differences(name: str, options: dict[str, Any]) -> None:
     _, grad_N = run(name, options)
     for index in range(len(LP)):
@@ -117,7 +118,7 @@ def test_gradient_equals_finite_differences(name: str, options: dict[str, Any]) 
         assert float(grad_N[index]) == pytest.approx((above - below) / 2e-6, abs=1e-7)
 
 
-@pytest.mark.parametrize(("name", "options"), KINDS)
+@cases(("name", "options"), KINDS)
 def test_masked_tokens_and_pairs_weigh_nothing(name: str, options: dict[str, Any]) -> None:
     """Tests a masked token of a pair, and a pair whose tokens are all masked."""
     lp_N, ref_N = LP.clone(), REF.clone()
@@ -183,7 +184,7 @@ def test_the_order_by_logprob_needs_no_reference() -> None:
         assert float(of_sums[names.PREFERENCE_CHOSEN_LOGPROB]) == pytest.approx(-4.0 - 3.0)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("name", "options", "what"),
     [
         ("dpo", {"beta": 0.0}, "beta"),

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
+from tests.support.cases import cases
 from workers.learning.losses.build import build_loss
 from workers.learning.losses.contract import LossInputs
 
@@ -52,7 +53,7 @@ def test_cross_entropy_is_the_weighted_sum() -> None:
     torch.testing.assert_close(got_NV, expected_NV, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("share", [0.0, 0.1, 0.6])
+@cases("share", [0.0, 0.1, 0.6])
 def test_label_smoothing_is_lse_minus_the_smoothed_logits(share: float) -> None:
     """Compares with Σ w·(lse(z) - (1-ε)·z_y - ε/V·Σ z) and with torch's loss."""
     z_NV = logits()
@@ -70,7 +71,7 @@ def test_label_smoothing_is_lse_minus_the_smoothed_logits(share: float) -> None:
     torch.testing.assert_close(got_NV, WEIGHTS[:, None] * slope_NV, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("gamma", [0.0, 0.5, 1.0, 2.0, 5.0])
+@cases("gamma", [0.0, 0.5, 1.0, 2.0, 5.0])
 def test_focal_values_and_gradient(gamma: float) -> None:
     lp_N = torch.tensor([-0.01, -0.7, -3.0, -40.0], dtype=torch.float64, requires_grad=True)
     inputs = LossInputs(
@@ -89,8 +90,8 @@ def test_focal_values_and_gradient(gamma: float) -> None:
     torch.testing.assert_close(grad_N, slope_N, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("gamma", [0.0, 0.5, 2.0])
-@pytest.mark.parametrize("sure", [0.0, 1e-7])
+@cases("gamma", [0.0, 0.5, 2.0])
+@cases("sure", [0.0, 1e-7])
 def test_focal_of_a_token_that_is_certain_is_finite(gamma: float, sure: float) -> None:
     """A log-prob can be 0, or slightly greater by rounding."""
     lp_N = torch.tensor([sure], requires_grad=True)
@@ -102,7 +103,7 @@ def test_focal_of_a_token_that_is_certain_is_finite(gamma: float, sure: float) -
     assert float(grad_N) == pytest.approx(-1.0 if gamma == 0 else 0.0, abs=1e-5)
 
 
-@pytest.mark.parametrize(("name", "options"), GIVEN)
+@cases(("name", "options"), GIVEN)
 def test_a_masked_token_weighs_nothing_whatever_stands_on_it(
     name: str, options: dict[str, float]
 ) -> None:

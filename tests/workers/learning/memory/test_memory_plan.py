@@ -16,6 +16,7 @@ from transformers import (
     Qwen3ForCausalLM,
 )
 
+from tests.support.cases import cases
 from tests.support.learning.architectures import ARCHITECTURES
 from tests.support.learning.random_model import trainer_on
 from workers.compute import attends
@@ -133,7 +134,7 @@ def test_what_grows_with_pairs_is_planned_for_the_longest_row() -> None:
         assert more > used
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@cases("dtype", [torch.float32, torch.bfloat16])
 def test_a_chunk_of_logits_needs_what_is_counted(dtype: torch.dtype) -> None:
     counted, needed = (
         peak_bytes(LogProbHead(layer, chunk=200).rehearse)
@@ -183,7 +184,7 @@ def test_a_model_beside_its_engine_by_hand() -> None:
     assert "DOES NOT FIT" not in "\n".join(lines(plan, given.gpu_bytes, memory="GPU"))
 
 
-@pytest.mark.parametrize(
+@cases(
     ("given", "counts", "says"),
     [
         (PlanInputs(10 * GIB, 4096), COUNTS, "take a smaller model"),

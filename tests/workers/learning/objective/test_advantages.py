@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.cases import cases
 from workers.learning.advantages import (
     ESTIMATORS,
     GroupOutcome,
@@ -37,7 +38,7 @@ def test_leave_one_out_by_hand() -> None:
     assert pair.advantages == [1.0, -1.0]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("rewards", "min_valid", "status"),
     [
         ([1.0, None, None, 0.0], 3, "masked"),
@@ -58,7 +59,7 @@ def test_which_groups_train(rewards: list[float | None], min_valid: int, status:
         assert outcome.advantages == [None] * len(rewards)
 
 
-@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+@cases("bad", [math.nan, math.inf, -math.inf])
 def test_a_reward_that_is_not_finite_is_refused(bad: float) -> None:
     with pytest.raises(ValueError, match="finite"):
         group_advantages([0.0, bad], min_valid=1)
@@ -131,7 +132,7 @@ def test_batch_std_divides_by_the_deviation_of_the_whole_step() -> None:
             assert a is b is None or a == pytest.approx(b, rel=1e-5)
 
 
-@pytest.mark.parametrize("estimator", list(ESTIMATORS))
+@cases("estimator", list(ESTIMATORS))
 def test_the_others_treat_each_group_by_itself(estimator: str) -> None:
     assert step_advantages(GROUPS, estimator=estimator) == [
         group_advantages(group.rewards, min_valid=2, estimator=estimator) for group in GROUPS

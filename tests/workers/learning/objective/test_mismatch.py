@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
+from tests.support.cases import cases
 from workers.learning.batch_loss import CorrectedInputs, correct
 from workers.learning.losses.build import build_loss
 from workers.learning.losses.contract import LossInputs
@@ -44,7 +45,7 @@ def test_by_default_nothing_happens() -> None:
     assert not corrected.truncated_N.any()
 
 
-@pytest.mark.parametrize("loss", ["ppo", "importance_sampling", "cispo"])
+@cases("loss", ["ppo", "importance_sampling", "cispo"])
 def test_token_truncation_weighs_by_the_capped_ratio(loss: str) -> None:
     """The ratio of every loss starts at 1, so the mismatch counts once."""
     corrected = done(truncation="token", cap=1.2)
@@ -63,7 +64,7 @@ def test_sequence_truncation_weighs_by_the_capped_product() -> None:
     assert corrected.truncated_N.tolist() == [False, False, True, True, False, False]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("mask", "band", "kept_rows"),
     [
         ("geometric_mean", (0.99, 1.01), {0}),

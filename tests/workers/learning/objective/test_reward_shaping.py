@@ -2,6 +2,7 @@ import pytest
 
 from app.kit.ids import SampleKey
 from app.rollouts.trajectory import StopReason, ToolCallRecord, Trajectory, Turn
+from tests.support.cases import cases
 from workers.learning.advantages import ShapedReward, ShapingConfig, shape
 
 NOTHING = ShapingConfig(token_penalty=0.0)
@@ -59,7 +60,7 @@ def test_call_penalties_by_hand_and_bounded() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@cases(
     ("sampled", "lost"),
     [(0, 0.0), (800, 0.0), (801, 0.5 / 200), (900, 0.25), (1000, 0.5), (5000, 0.5)],
 )
@@ -72,7 +73,7 @@ def test_soft_overlong_grows_over_the_buffer(sampled: int, lost: float) -> None:
     assert shape(1.0, rollout(sampled=sampled), NOTHING).value == 1.0
 
 
-@pytest.mark.parametrize("stop", [s for s in StopReason if s is not StopReason.FINAL_ANSWER])
+@cases("stop", [s for s in StopReason if s is not StopReason.FINAL_ANSWER])
 def test_clamp_on_limit_stop(stop: StopReason) -> None:
     config = ShapingConfig(token_penalty=0.0, clamp_limit_stop=True)
     assert shape(0.7, rollout(stop=stop), config).value == 0.0

@@ -11,6 +11,7 @@ from app.jobs.reinforcement import Evaluation
 from app.kit.errors import RunFailed
 from app.kit.ids import SampleKey
 from app.rollouts import metrics as names
+from tests.support.cases import cases
 from tests.support.patience import PATIENCE_S
 from tests.support.reinforcement.scripted_modes import (
     CountingTrainer,
@@ -176,7 +177,7 @@ async def test_an_internal_fault_in_the_background_ends_the_step() -> None:
         await stage.run(AsyncMode(stage.context, AsyncOptions(max_staleness=1)))
 
 
-@pytest.mark.parametrize("commits", [1, 2])
+@cases("commits", [1, 2])
 async def test_a_resume_trains_each_once_and_repeats_no_journalled_call(
     commits: int,
 ) -> None:

@@ -8,12 +8,12 @@ import pytest
 from app.jobs.modes import AsyncOptions
 from app.kit.ids import SampleKey
 from app.rollouts.trajectory import FailureClass
+from tests.support.cases import cases
 from tests.support.patience import PATIENCE_S
 from tests.support.reinforcement.scripted_modes import CountingTrainer, GatedGrader, Stage
 from workers.methods.schedulers.asynchronous import AsyncMode
 from workers.methods.schedulers.mode import Mode, SchedulerContext
-from workers.methods.schedulers.streaming import StreamingMode
-from workers.methods.schedulers.sync import SyncMode
+from workers.methods.schedulers.on_policy import StreamingMode, SyncMode
 
 MODES: dict[str, Callable[[SchedulerContext], Mode]] = {
     "sync": SyncMode,
@@ -22,7 +22,7 @@ MODES: dict[str, Callable[[SchedulerContext], Mode]] = {
 }
 
 
-@pytest.mark.parametrize("mode", MODES)
+@cases("mode", MODES)
 async def test_a_grader_whose_scope_leaks_costs_its_own_rollout(mode: str) -> None:
     async def gate(key: SampleKey) -> None:
         if (key.prompt_index, key.sample_index) == (2, 1):
@@ -36,7 +36,7 @@ async def test_a_grader_whose_scope_leaks_costs_its_own_rollout(mode: str) -> No
     assert [failure.failure_class for failure in failures] == [FailureClass.CANCELLED]
 
 
-@pytest.mark.parametrize("mode", MODES)
+@cases("mode", MODES)
 async def test_a_run_that_is_cancelled_ends(mode: str) -> None:
     begun, never = asyncio.Event(), asyncio.Event()
 

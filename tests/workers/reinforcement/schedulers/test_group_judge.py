@@ -16,8 +16,7 @@ from workers.grading.job_grader import GroupGrader
 from workers.methods.reinforcement.evaluation import Evaluator
 from workers.methods.schedulers.asynchronous import AsyncMode
 from workers.methods.schedulers.mode import Mode, SchedulerContext
-from workers.methods.schedulers.streaming import StreamingMode
-from workers.methods.schedulers.sync import SyncMode
+from workers.methods.schedulers.on_policy import StreamingMode, SyncMode
 
 MODES: list[Callable[[SchedulerContext], Mode]] = [
     SyncMode,

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from app.rollouts import metrics as names
+from tests.support.cases import cases
 from tests.support.reinforcement.scored_rollouts import scored, scored_group, tool_call
 from workers.learning.advantages import ShapingConfig
 from workers.methods.schedulers.mode import (
@@ -64,8 +65,8 @@ def test_a_longer_answer_of_equal_reward_is_worth_a_little_less() -> None:
     assert [s.advantage for s in samples] == pytest.approx([value - mean for value in values])
 
 
-@pytest.mark.parametrize("estimator", ["centred", "std", "leave_one_out", "batch_std"])
-@pytest.mark.parametrize("better", [0.91, 0.900001])
+@cases("estimator", ["centred", "std", "leave_one_out", "batch_std"])
+@cases("better", [0.91, 0.900001])
 def test_a_longer_answer_of_better_reward_stays_the_better_one(
     estimator: str, better: float
 ) -> None:
@@ -88,7 +89,7 @@ ALL_RIGHT = [
 ]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("terms", "lost"),
     [
         ({}, None),
@@ -114,7 +115,7 @@ def test_a_penalty_that_a_user_set_trains_a_group_of_equal_rewards(
     assert means[term] == pytest.approx(sum(lost) / 7)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("estimator", "expected"),
     [
         ("centred", [0.5, -0.5, 0.0]),

@@ -14,8 +14,7 @@ from tests.support.reinforcement.scripted_modes import Stage
 from workers.learning.lora_trainer import LoraTrainer
 from workers.methods.schedulers.asynchronous import AsyncMode
 from workers.methods.schedulers.mode import Mode, SchedulerContext
-from workers.methods.schedulers.streaming import StreamingMode
-from workers.methods.schedulers.sync import SyncMode
+from workers.methods.schedulers.on_policy import StreamingMode, SyncMode
 
 Build = Callable[[SchedulerContext], Mode]
 

@@ -12,6 +12,7 @@ from app.jobs.modes import (
     UniformOrdering,
 )
 from app.rollouts.rollouts import PlayedRow
+from tests.support.cases import cases
 from workers.methods.reinforcement.rows import RowOrder, RowPassRates, StepSizes
 from workers.runs.data import rows_of_step
 
@@ -43,7 +44,7 @@ def run(ordering: AnyOrdering, steps: int, rates: Mapping[int, float] = RATES) -
     return by_step
 
 
-@pytest.mark.parametrize("ordering", [UniformOrdering(), EasyToHardOrdering(), FocusOrdering()])
+@cases("ordering", [UniformOrdering(), EasyToHardOrdering(), FocusOrdering()])
 def test_every_step_has_its_size_and_each_row_once(ordering: AnyOrdering) -> None:
     by_step = run(ordering, 15)
     assert [len(rows) for rows in by_step] == [5, 5, 5, 5, 2] * 3
@@ -103,7 +104,7 @@ def test_focus_follows_a_row_that_was_learned() -> None:
     assert counts[0] > 3 * counts[1] > 0
 
 
-@pytest.mark.parametrize("batch_size", [1, 2, 3, 5, 11])
+@cases("batch_size", [1, 2, 3, 5, 11])
 def test_steps_of_any_size_measure_their_share_together(batch_size: int) -> None:
     """Rows 0 to 17 can be learned; the others are always or never solved. All are known."""
     sizes = StepSizes(row_count=24, batch_size=batch_size)
@@ -154,7 +155,7 @@ def test_rows_that_are_not_known_yet_are_refused() -> None:
     assert len(ahead.rows(2)) == 5
 
 
-@pytest.mark.parametrize(("lag", "least"), [(0, 13), (1, 12), (2, 11)])
+@cases(("lag", "least"), [(0, 13), (1, 12), (2, 11)])
 def test_focus_repeats_no_row_before_the_step_that_played_it_is_known(lag: int, least: int) -> None:
     """48 rows are practised, 6 of them in a step, so nothing forces a step to repeat one that is
     not committed yet; and no row is left out.

@@ -2,10 +2,10 @@
 
 from collections import Counter
 
-import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.cases import cases
 from workers.methods.schedulers.asynchronous import Dispatch, StalenessQueue
 
 
@@ -101,7 +101,7 @@ def test_every_group_that_is_too_old_is_requeued() -> None:
     assert len(queue.take(3) or []) == 2
 
 
-@pytest.mark.parametrize("bound", [1, 2, 4])
+@cases("bound", [1, 2, 4])
 def test_the_state_is_whole(bound: int) -> None:
     queue = make_queue([3] * 5, bound=bound)
     dispatches = dispatch_all(queue, 0)
@@ -163,7 +163,6 @@ class Run:
             assert self.queue.dispatch_next(step - 1) is not None, "a deadlock"
 
 
-@settings(max_examples=150, deadline=None)
 @given(data=st.data())
 def test_every_prompt_is_taken_once_within_the_bound_whatever_happens(data: st.DataObject) -> None:
     """Draws sizes, orders of arrival, partial dispatch, requeues, versions older than expected, and

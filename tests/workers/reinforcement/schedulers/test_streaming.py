@@ -6,9 +6,10 @@ import pytest
 
 from app.kit.ids import SampleKey
 from app.rollouts import metrics as names
+from tests.support.cases import cases
 from tests.support.patience import PATIENCE_S
 from tests.support.reinforcement.scripted_modes import CountingTrainer, GatedGrader, Stage, keys_of
-from workers.methods.schedulers.streaming import StreamingMode
+from workers.methods.schedulers.on_policy import StreamingMode
 
 
 async def test_a_part_is_trained_while_the_last_group_is_still_sampled() -> None:
@@ -31,9 +32,7 @@ async def test_a_part_is_trained_while_the_last_group_is_still_sampled() -> None
     assert 0 <= outcome.values[names.TRAINER_IDLE_SHARE] <= 1
 
 
-@pytest.mark.parametrize(
-    ("prompts", "minibatches", "calls"), [(5, 2, 2), (3, 8, 3), (4, 1, 1), (7, 3, 3)]
-)
+@cases(("prompts", "minibatches", "calls"), [(5, 2, 2), (3, 8, 3), (4, 1, 1), (7, 3, 3)])
 async def test_parts_hold_every_group_once(prompts: int, minibatches: int, calls: int) -> None:
     trainer = CountingTrainer()
     stage = Stage(trainer, prompts=prompts, group=3, steps=2)

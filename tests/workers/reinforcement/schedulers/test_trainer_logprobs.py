@@ -9,6 +9,7 @@ from app.jobs.modes import AsyncOptions
 from app.kit.ids import SampleKey
 from app.rollouts.trajectory import ScoredRollout
 from app.settings import shipped_model_dir
+from tests.support.cases import cases
 from tests.support.patience import PATIENCE_S
 from tests.support.reinforcement.scripted_modes import (
     CountingTrainer,
@@ -20,8 +21,7 @@ from workers.learning.lora_trainer import LoraTrainer
 from workers.learning.trainer import TrainingSample
 from workers.methods.schedulers.asynchronous import AsyncMode
 from workers.methods.schedulers.mode import Mode, SchedulerContext, with_logprobs
-from workers.methods.schedulers.streaming import StreamingMode
-from workers.methods.schedulers.sync import SyncMode
+from workers.methods.schedulers.on_policy import StreamingMode, SyncMode
 
 Build = Callable[[SchedulerContext], Mode]
 MODES: list[Build] = [
@@ -45,7 +45,7 @@ def own(rollout: ScoredRollout) -> list[float] | None:
     return logprobs_of(TrainingSample.of(rollout.trajectory, rollout.advantage))
 
 
-@pytest.mark.parametrize("build", MODES, ids=NAMES)
+@cases("build", MODES, ids=NAMES)
 async def test_each_rollout_has_its_own(build: Build) -> None:
     stage = Stage(CountingTrainer(), prompts=6, group=3, steps=3)
     outcomes = await stage.run(build(stage.context))
@@ -71,7 +71,7 @@ async def test_the_order_of_arrival_mixes_none_up() -> None:
     assert any(rollout.trainer_logprobs for rollout in outcome.rollouts[:4])
 
 
-@pytest.mark.parametrize("build", MODES, ids=NAMES)
+@cases("build", MODES, ids=NAMES)
 async def test_they_are_those_that_the_trainer_computes_of_the_whole_rollout(build: Build) -> None:
     stage = Stage(trainer(), steps=1)
     (outcome,) = await stage.run(build(stage.context))
@@ -88,7 +88,7 @@ async def test_they_are_those_that_the_trainer_computes_of_the_whole_rollout(bui
     assert trained > 4
 
 
-@pytest.mark.parametrize("build", MODES, ids=NAMES)
+@cases("build", MODES, ids=NAMES)
 async def test_groups_of_equal_rewards_have_none(build: Build) -> None:
     stage = Stage(CountingTrainer(), steps=2, grader=GatedGrader(equal=True))
     outcomes = await stage.run(build(stage.context))

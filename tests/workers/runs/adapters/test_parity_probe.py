@@ -3,8 +3,7 @@
 import math
 import random
 
-import pytest
-
+from tests.support.cases import cases
 from workers.runs.publisher import ProbeSides, served_share, serves_the_adapter
 
 TOKENS = 255
@@ -32,15 +31,15 @@ def _sides(
     return adapted, ProbeSides(base, of_engine)
 
 
-@pytest.mark.parametrize("noise", [0.01, 0.05, 0.16])
-@pytest.mark.parametrize("change", [0.001, 0.1, 1.0])
+@cases("noise", [0.01, 0.05, 0.16])
+@cases("change", [0.001, 0.1, 1.0])
 def test_rounding_of_bf16_is_no_other_adapter(noise: float, change: float) -> None:
     assert serves_the_adapter(*_sides(noise=noise, change=change, served=1.0))
 
 
-@pytest.mark.parametrize("noise", [0.01, 0.05, 0.16])
-@pytest.mark.parametrize("change", [0.25, 1, 2, 5])
-@pytest.mark.parametrize("served", [0.0, 0.2])
+@cases("noise", [0.01, 0.05, 0.16])
+@cases("change", [0.25, 1, 2, 5])
+@cases("served", [0.0, 0.2])
 def test_an_engine_that_ignores_a_change_is_found(
     noise: float, change: float, served: float
 ) -> None:

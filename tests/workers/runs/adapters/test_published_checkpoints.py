@@ -13,6 +13,7 @@ from app.kit.egress import EgressReply, EgressRequest
 from app.kit.errors import NotFound
 from app.models.models import TunedModel
 from app.models.service import ModelService, PermissionService
+from tests.support.grading.judges import verdict
 from tests.support.runs.real_run import ROWS, SPEC, RealRuns, Script
 from tests.support.runs.world import BASE, World
 from workers.job_child import job_run
@@ -90,8 +91,8 @@ async def test_a_report_names_judges_that_saw_each_model_apart(runs: RealRuns) -
             if "messages" not in body:
                 return super().__call__(request)
             ids = re.findall(r'<rollout id="(\d+)">', body["messages"][-1]["content"])
-            scores = [{"id": each, "explanation": "fair", "score": 0.5} for each in ids]
-            message = {"role": "assistant", "content": json.dumps({"scores": scores})}
+            said = verdict(body["messages"], dict.fromkeys(ids, 0.5))
+            message = {"role": "assistant", "content": said}
             usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
             reply = {"choices": [{"message": message, "finish_reason": "stop"}], "usage": usage}
             return EgressReply(200, {}, json.dumps(reply).encode(), 0.0)

@@ -34,7 +34,6 @@ WHOLE: Final = StepLimit()
 @dataclass(frozen=True, slots=True)
 class BatchPart:
     rows: range
-    """Rows that get their next token."""
     prompts: range
     """Rows whose prompts are computed, up to a limit of tokens; they come after all others."""
 
@@ -100,11 +99,9 @@ class BatchRows:
 
     @property
     def longest(self) -> int:
-        """Largest number of tokens that any running sequence may reach."""
         return max((sequence.longest for sequence in self.sequences), default=0)
 
     def live_prefix(self, sequence: Sequence) -> Sequence | None:
-        """Returns a running sequence that shares a prefix of at least one block, if any."""
         if sequence.sampling.prompt_logprobs:
             return None
         for key in reversed(sequence.block_keys):
@@ -170,7 +167,6 @@ class BatchRows:
             self._move_tail(tail_row)
 
     def clear(self) -> None:
-        """Removes every sequence and releases the KV pool."""
         self.sequences.clear()
         self._by_block.clear()
         self.kv_pool.release()

@@ -1,7 +1,7 @@
-"""Draws tokens: a pure function of each row's logits, seed and position.
+"""Draws tokens: a pure function of each row's logits, seed and position, whatever the other rows
+are.
 
-A row's draw does not depend on other rows, and that log-probs are those of the distribution that is
-sampled from (vLLM's `processed_logprobs`).
+Log-probs are those of the distribution that is sampled from (vLLM's `processed_logprobs`).
 """
 
 import math
@@ -27,8 +27,6 @@ _BLOCK: Final = 128
 
 @dataclass(frozen=True, slots=True)
 class SampledTokens:
-    """The sampled id of each row and its log-prob."""
-
     token_ids: list[int]
     logprobs: list[float]
     _shifted_BV: Tensor

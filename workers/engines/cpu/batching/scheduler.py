@@ -1,7 +1,6 @@
-"""The engine's one compute thread.
+"""The engine's one compute thread, and the order in which its batches advance.
 
-`BatchOrder` chooses which of them advances. Every submitted sequence ends with exactly one final
-`SequenceUpdate`, also after an exception.
+Every submitted sequence ends with exactly one final `SequenceUpdate`, also after an exception.
 """
 
 import queue
@@ -31,7 +30,6 @@ IDLE_BATCHES: Final = 8
 @dataclass(frozen=True, slots=True)
 class Limits:
     threads: int
-    """Threads per forward pass."""
     max_rows: int = 128
     """Largest number of sequences of one version that run at once; others are queued."""
     kv_pool_bytes: int = KV_POOL_BYTES
@@ -99,7 +97,6 @@ class Scheduler:
                 self.advance()
 
     def advance(self) -> None:
-        """Computes one iteration of the next batch, and delivers its updates."""
         self._receive()
         working = {kind: batch for kind, batch in self._batches.items() if not batch.idle}
         if not working:
@@ -112,7 +109,6 @@ class Scheduler:
             self._deliver(updates)
 
     def _receive(self) -> None:
-        """Adds submitted sequences to their version batches."""
         while not self._submitted.empty():
             self._add(self._submitted.get())
 

@@ -64,7 +64,6 @@ class Sequence:
 
     @property
     def longest(self) -> int:
-        """Largest possible number of tokens at its end."""
         return self.prompt_length + self.sampling.max_tokens
 
     @property
@@ -76,7 +75,6 @@ class Sequence:
 class SequenceUpdate:
     sequence: Sequence
     count: int
-    """Number of sampled tokens."""
     finish_reason: FinishReason | None
 
 
@@ -121,7 +119,6 @@ class FairQueue:
             self._by_owner.setdefault(sequence.owner, deque()).appendleft((arrived, sequence))
 
     def keep(self, kept: Iterable[Sequence]) -> None:
-        """Removes all sequences but these."""
         remaining = set(kept)
         for owner, waiting in list(self._by_owner.items()):
             left = deque(entry for entry in waiting if entry[1] in remaining)
@@ -132,7 +129,6 @@ class FairQueue:
 
 
 Owner = tuple[int, str]
-"""A version's number and a cache salt."""
 BLOCK: Final = 16
 """Tokens per block, the unit of look-ups."""
 
@@ -169,7 +165,6 @@ class PrefixStore:
         self._used: OrderedDict[int, CachedPrefix] = OrderedDict()
 
     def add(self, prefix: CachedPrefix) -> None:
-        """Adds a prefix and drops a cached one that it extends."""
         if len(prefix.tokens) < BLOCK or prefix.bytes > self._limit:
             return
         keys = prefix.block_keys()
@@ -213,7 +208,6 @@ class PrefixStore:
 
 
 def shared_length(left: list[int], right: list[int]) -> int:
-    """Returns the length of the common prefix of two token lists."""
     shortest = min(len(left), len(right))
     if left[:shortest] == right[:shortest]:
         return shortest

@@ -177,6 +177,5 @@ def read_body(kind: type[BodyT], content: bytes) -> BodyT:
 
 
 def _unsupported(param: str, value: Any, allowed: tuple[Any, ...]) -> PydanticCustomError:
-    """Returns an error with the hosted code and message."""
     message = unsupported_value(param, value, allowed).message
     return PydanticCustomError(_UNSUPPORTED, "{message}", {"message": message, "param": param})

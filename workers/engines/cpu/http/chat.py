@@ -161,7 +161,6 @@ def _last_deltas(turn: ChatTurn, answer: ParsedAnswer) -> list[dict[str, Any]]:
 
 
 def _texts(new: Delta) -> list[dict[str, Any]]:
-    """Returns a delta for each kind of text that is new."""
     texts = {"reasoning": new.reasoning, "content": new.content}
     return [{kind: text} for kind, text in texts.items() if text]
 
@@ -201,7 +200,6 @@ def _chunk(
 
 
 def _logprobs(turn: ChatTurn, first: int) -> dict[str, Any] | None:
-    """Returns the log-probs of the turn's tokens, starting at index `first`."""
     if not turn.body.logprobs:
         return None
     sequence, text = turn.sequence, turn.sequence.version.base.text

@@ -164,9 +164,7 @@ class Weights(Protocol):
     """One version's weights. Safe to read from several threads."""
 
     @property
-    def query_heads(self) -> int:
-        """Number of query heads per key head."""
-        ...
+    def query_heads(self) -> int: ...
 
     @property
     def own_bytes(self) -> int:
@@ -185,8 +183,6 @@ class Weights(Protocol):
 
 
 class PlainWeights:
-    """Weights run by a transformers model."""
-
     def __init__(self, model: nn.Module, *, query_heads: int, own_bytes: int = 0) -> None:
         self._model = model
         self.query_heads = query_heads

@@ -61,7 +61,6 @@ class KvPool:
         return self._kv_PLRHTD.shape[4]
 
     def layer(self, index: int) -> tuple[Tensor, Tensor]:
-        """Returns keys_RHTD and values_RHTD of one layer as views."""
         return self._kv_PLRHTD[0, index], self._kv_PLRHTD[1, index]
 
     def store(self, layer: int, rows_N: Tensor, positions_N: Tensor, kv_NPHD: Tensor) -> None:
@@ -72,7 +71,6 @@ class KvPool:
         self._kv_PLRHTD[:, layer][:, rows_N, :, positions_N] = kv_NPHD[: len(rows_N)]
 
     def fits(self, *, rows: int, length: int) -> bool:
-        """Returns true if `rows` rows of `length` tokens are within the limit."""
         return self._size(rows, _quantised(length)) <= self._limit
 
     def reserve(self, *, rows: int, length: int) -> None:
@@ -105,11 +103,9 @@ class KvPool:
         return rows * length * self._shape.bytes_per_token()
 
     def read(self, row: int, length: int) -> Tensor:
-        """Returns a copy kv_PLHTD of a row's first `length` positions."""
         return self._kv_PLRHTD[:, :, row, :, :length].clone()
 
     def write(self, row: int, kv_PLHTD: Tensor) -> None:
-        """Writes positions 0 … T-1 of a row."""
         self._kv_PLRHTD[:, :, row, :, : kv_PLHTD.shape[3]] = kv_PLHTD
 
     def copy(self, source: int, target: int, length: int) -> None:

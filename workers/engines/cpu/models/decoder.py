@@ -50,7 +50,6 @@ class LinearLayer:
         return F.linear(x_NI, self._multiplied_OI, self._bias_O)
 
     def added_to(self, hidden_NO: Tensor, x_NI: Tensor) -> Tensor:
-        """Returns `hidden_NO` plus the product."""
         if self._packed:
             total: Tensor = _linear.binary(
                 x_NI, hidden_NO, self._multiplied_OI, self._bias_O, "add"
@@ -60,7 +59,6 @@ class LinearLayer:
         return summed_NO if self._bias_O is None else summed_NO + self._bias_O
 
     def with_weight(self, weight_OI: Tensor) -> "LinearLayer":
-        """Returns a product of another weight with the same bias."""
         return LinearLayer(weight_OI, self._bias_O, mergeable=False, packs=self._packed)
 
 
@@ -98,8 +96,6 @@ _HEAD: Final = -1
 
 @dataclass(frozen=True, slots=True)
 class DecoderLayer:
-    """Weights of one decoder layer."""
-
     input_norm_C: Tensor
     qkv: LinearLayer
     head_norm_HD: Tensor | None
@@ -218,7 +214,6 @@ class Decoder:
     def _heads(
         self, layer: DecoderLayer, hidden_NC: Tensor, cosine_N1D: Tensor, sine_N1D: Tensor
     ) -> Tensor:
-        """Returns heads_NHD: queries, keys (both rotated to their positions) and values."""
         shape = self._shape
         normed_NC = self._norm(hidden_NC, layer.input_norm_C)
         heads_NHD = layer.qkv(normed_NC).view(len(hidden_NC), -1, shape.head_size)

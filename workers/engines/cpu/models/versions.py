@@ -104,9 +104,7 @@ class Version:
     deltas: dict[str, LoraDelta] | None = None
     """The adapter's deltas while they are in memory; `None` for a base model."""
     path: Path | None = None
-    """Directory of the adapter; `None` for a base model."""
     stamp: Stamp | None = None
-    """Fingerprint of its files when it was loaded."""
     number: int = field(default_factory=lambda: next(_numbers))
     created: int = field(default_factory=lambda: int(time.time()))
     loaded: bool = True
@@ -193,7 +191,6 @@ class Versions:
         return merged
 
     def release(self, version: Version) -> None:
-        """Ends one `acquire`."""
         if version.path is None:
             return
         with self._lock:

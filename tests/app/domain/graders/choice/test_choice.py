@@ -12,6 +12,7 @@ from app.graders.choice import (
     row_facts,
 )
 from app.graders.definitions import AutoGrader
+from tests.support.cases import cases
 
 CALL = {"name": "forecast", "arguments": {"town": "Ulm"}}
 FUNCTION_TEST = {"arguments": [2], "expected": 4}
@@ -27,7 +28,7 @@ def choice(
     return choose_grader(grader, facts, answer_schema=answer_schema)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("row", "expected"),
     [
         (
@@ -58,7 +59,7 @@ def test_the_rows_name_the_grader(row: dict[str, Any], expected: dict[str, Any])
     assert expected.items() <= choice(row, row).grader.items()
 
 
-@pytest.mark.parametrize(
+@cases(
     "answer",
     [
         *(42, -1.5, "42", "1,000", "-3e4", "12 + 30 = 42\n#### 42", "#### 42", "#### -1,042.50"),
@@ -73,7 +74,7 @@ def test_a_number_is_looked_for_at_the_end_of_the_answer(answer: Any) -> None:
     assert "def last_number" in chosen["source"]
 
 
-@pytest.mark.parametrize(
+@cases(
     "answer",
     [
         *("1,0425", "3-4", "5 eggs", "####", "1.2.3", "1_00", "5'10", "5e12345", "3/4/2026"),
@@ -84,7 +85,7 @@ def test_a_text_with_a_number_in_it_is_no_number(answer: str) -> None:
     assert choice({"answer": answer}).kind == "exact_match"
 
 
-@pytest.mark.parametrize("answer", [{"town": "Ulm"}, ["Ulm"], '{"town": "Ulm"}', "[1]"])
+@cases("answer", [{"town": "Ulm"}, ["Ulm"], '{"town": "Ulm"}', "[1]"])
 def test_json_is_compared_field_by_field(answer: Any) -> None:
     chosen = choice({"solution": answer}, answer_schema={}).grader
     assert chosen["type"] == "python"
@@ -122,7 +123,7 @@ def test_the_reason_counts_the_rows() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@cases(
     ("rows", "part"),
     [
         ([], "no row"),
@@ -182,7 +183,7 @@ def test_one_item_decides_by_itself() -> None:
     assert choose_by_item(AutoGrader(type="auto"), {"answer": "Ulm"}).kind == "exact_match"
 
 
-@pytest.mark.parametrize("key", ["answer", "calls"])
+@cases("key", ["answer", "calls"])
 def test_a_value_with_too_much_json_is_reported_as_such(key: str) -> None:
     with pytest.raises(NoGraderFits, match=f"line 1, '{key}': .*contains more than 25000 values"):
         choice({key: "[" + "0," * 25_000 + "0]"})

@@ -6,6 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from app.graders.definitions import read_grader
+from tests.support.cases import cases
 
 JUDGE = {"model": "judge"}
 LABELS = {"type": "label_model", **JUDGE, "input": [{"role": "user", "content": "q"}]}
@@ -18,7 +19,7 @@ def fault(grader: dict[str, Any]) -> tuple[tuple[str | int, ...], str]:
     return found["loc"], found["msg"]
 
 
-@pytest.mark.parametrize("text", ["is {{item.answer}} right", "{{ name }}", "{sample.output_text}"])
+@cases("text", ["is {{item.answer}} right", "{{ name }}", "{sample.output_text}"])
 def test_a_placeholder_is_refused_where_nothing_fills_it(text: str) -> None:
     named = {"type": "llm_judge", **JUDGE, "rubric": [{"name": "a", "description": text}]}
     for grader, path in (
@@ -38,7 +39,7 @@ def test_a_blank_text_is_refused() -> None:
     assert fault(labels) == (("labels", 1), "it is blank: a label is a word or more")
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     ["\\textbf{item}", '{"item": 3}', "{item, price}", "{item}", "\\frac{{1}}{2}", "{{item.a"],
 )

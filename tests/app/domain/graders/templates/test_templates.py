@@ -11,6 +11,7 @@ from app.graders.templates import (
     TemplateError,
     parse_template,
 )
+from tests.support.cases import cases
 
 CALL = {"id": "c", "function": {"name": "search", "arguments": '{"q": "ü"}'}}
 SAMPLE: dict[str, Any] = {
@@ -24,7 +25,7 @@ ITEM: dict[str, Any] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "expected"),
     [
         ("", ""),
@@ -50,7 +51,7 @@ def test_rendering(text: str, expected: str) -> None:
     assert parse_template(text).render(sample=SAMPLE, item=ITEM) == expected
 
 
-@pytest.mark.parametrize(
+@cases(
     "path",
     [
         *("item.absent", "item.n.deeper", "sample.output_tools[1]", "sample.output_tools.name"),
@@ -65,7 +66,7 @@ def test_a_path_that_leads_nowhere_is_named(path: str) -> None:
     assert caught.value.namespace == path[: path.index(".")]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "part"),
     [
         ("{{ item.a", "has no '}}'"),
@@ -109,9 +110,7 @@ def test_any_text_is_a_template_or_an_error(text: str) -> None:
         return
 
 
-@pytest.mark.parametrize(
-    "text", ["{{" * 500_000, "{{" * 250_000 + "}}" * 250_000, "{{item.a}}" * 200_000]
-)
+@cases("text", ["{{" * 500_000, "{{" * 250_000 + "}}" * 250_000, "{{item.a}}" * 200_000])
 def test_a_hostile_text_is_refused_in_a_moment(text: str) -> None:
     """A scan whose work is quadratic in a million characters would run into the suite's limit."""
     with pytest.raises(TemplateError):

@@ -6,11 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.graders.formula import MAX_LENGTH, FormulaError, parse_formula
+from tests.support.cases import cases
 
 VALUES = {"a": 0.5, "b": -2.0, "long_name_1": 3.0, "min": 7.0}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "expected"),
     [
         ("1", 1.0),
@@ -39,42 +40,53 @@ def test_values(text: str, expected: float) -> None:
     assert parse_formula(text).evaluate(VALUES) == pytest.approx(expected)
 
 
+def test_a_grader_may_be_called_as_a_word_of_python() -> None:
+    formula = parse_formula("max(pass, True) * is - None + 1.e1")
+    assert formula.evaluate({"pass": 2.0, "True": 3.0, "is": 4.0, "None": 5.0}) == 17.0
+
+
 def test_names_are_those_that_need_a_value() -> None:
     assert parse_formula("max(a, b) + a * exp(c) + min").names == {"a", "b", "c", "min"}
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "part"),
     [
-        ("", "too early"),
-        ("a +", "too early"),
-        ("(a", "too early"),
-        ("a)", "')' at character 2"),
-        ("a b", "'b' at character 3"),
-        ("a ** 2", "'*' at character 4"),
-        ("a.b", "'.b'"),
+        ("", "cannot be read"),
+        ("a +", "cannot be read"),
+        ("(a", "'(' was never closed"),
+        ("a)", "unmatched ')'"),
+        ("a b", "cannot be read"),
+        ("a ** 2", "'** 2' at character 3"),
+        ("a // 2", "'// 2' at character 3"),
+        ("a.b", "'.b' at character 2"),
         ("__import__('os')", "at character 12 is not understood"),
-        ("2a", "'a' at character 2"),
+        ("2a", "'2a' at character 1"),
+        ("0x1f", "at character 1"),
+        ("1_0", "at character 1"),
+        ("(1, a)", "alone"),
+        ("a if a else a", "cannot be read"),
+        ("not a", "cannot be read"),
+        ("a(b)(a)", "alone"),
         ("pow(a, 2)", "no function 'pow'"),
         ("sqrt(a, b)", "takes one argument"),
-        ("min()", "')' at character 5"),
+        ("min()", "min takes some"),
         ("a = 1", "'= 1'"),
-        ("ａ + 1", "'ａ + 1'"),
+        ("\uff41 + 1", "at character 1 is not understood"),
         ("1" * (MAX_LENGTH + 1), "longer than"),
-        ("(" * 60 + "1" + ")" * 60, "nested deeper"),
-        ("-" * 60 + "1", "nested deeper"),
-        ("2" + "^2" * 60, "nested deeper"),
+        ("(" * 900 + "1" + ")" * 900, "too many nested parentheses"),
         ("n" * 65, "is not understood"),
-        ("min(1, 1e999)", "'1e999' at character 8 is too large"),
+        ("min(1, 1e999)", "too large"),
+        ("9" * 400, "too large"),
     ],
 )
-def test_an_invalid_formula_names_the_position(text: str, part: str) -> None:
+def test_an_invalid_formula_is_refused_with_the_reason(text: str, part: str) -> None:
     with pytest.raises(FormulaError) as caught:
         parse_formula(text)
     assert part in str(caught.value)
 
 
-@pytest.mark.parametrize(
+@cases(
     "text",
     [
         *("1 / 0", "1 / (a - 0.5)", "log(0)", "log(b)", "sqrt(b)", "b ^ 0.5", "0 ^ -1"),
@@ -110,23 +122,22 @@ EXPRESSIONS = st.recursive(
 )
 
 
-@pytest.mark.parametrize(
+@cases(
     ("text", "fault"),
     [
         ("a / 0", "division by zero"),
-        ("a / (2 - 2)", "division by zero"),
         ("min(a, 1 / 0)", "division by zero"),
-        ("log(0 - 1) + a", "math domain error"),
-        ("a + exp(1000)", "math range error"),
-        ("1e308 * 10", "the formula has no finite value"),
-        ("a / (1e308 * 10)", None),
-        ("a / (0 * b)", None),
-        ("1 / (a - a)", None),
-        ("a / b + 1 / 2", None),
+        ("log(0 - 1) + a", "the formula has no finite value (math domain error)"),
+        ("1 / (a - a)", "division by zero"),
+        ("log(a - 100)", None),
+        ("1 / (a - b)", None),
+        ("log(0 - a)", None),
     ],
 )
-def test_a_formula_that_never_has_a_value_is_known_before(text: str, fault: str | None) -> None:
-    assert parse_formula(text).never == fault
+def test_a_formula_that_has_no_value_for_any_scores_is_known_before(
+    text: str, fault: str | None
+) -> None:
+    assert parse_formula(text).fault() == fault
 
 
 @given(EXPRESSIONS)
@@ -141,7 +152,6 @@ def test_it_agrees_with_python(text: str) -> None:
     except FormulaError:
         assert not math.isfinite(expected)
     else:
-        assert parse_formula(text).never is None
         assert value == expected
 
 

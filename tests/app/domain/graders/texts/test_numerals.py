@@ -2,9 +2,8 @@
 
 import re
 
-import pytest
-
 from app.graders import answer_words as numerals
+from tests.support.cases import cases
 from tests.support.costs.regex_steps import RegexSearch
 
 WHOLE = re.compile(rf"(?:{numerals._WHOLE.pattern})\Z", re.ASCII)
@@ -14,8 +13,8 @@ UNITS = (
 )
 
 
-@pytest.mark.parametrize("beginning", ["1", "1^", "-1", "$1", "1 1/"])
-@pytest.mark.parametrize("unit", UNITS)
+@cases("beginning", ["1", "1^", "-1", "$1", "1 1/"])
+@cases("unit", UNITS)
 def test_the_steps_of_a_text_that_is_no_number_grow_with_its_length(
     unit: str, beginning: str
 ) -> None:

@@ -7,9 +7,10 @@ from app.jobs.curves import Curves
 from app.jobs.findings import looks_at
 from app.jobs.intervals import UNIT_RANGE, paired_gain, t_quantile, tail_above
 from app.jobs.stop_rules import REWARD
+from tests.support.cases import cases
 
 
-@pytest.mark.parametrize(
+@cases(
     ("freedom", "tail", "quantile"),
     [
         # Tables of Student's t.

@@ -2,12 +2,11 @@
 
 from typing import Any
 
-import pytest
-
 from app.jobs.findings import findings, report_finding
 from app.jobs.intervals import paired_gain
 from app.jobs.methods import stored_method
 from app.kit.ids import Split
+from tests.support.cases import cases
 
 Curve = dict[int, float]
 REWARDS = stored_method({"type": "reinforcement", "reinforcement": {}})
@@ -55,7 +54,7 @@ def test_a_target_that_was_reached_is_good_news() -> None:
     assert "has reached the target of 1" in found[0].text
 
 
-@pytest.mark.parametrize(
+@cases(
     ("after", "severity"), [(0.999, "good"), (0.99999, "unclear"), (1.0, "unclear"), (1.1, "warn")]
 )
 def test_a_loss_is_good_news_once_its_change_can_be_seen(after: float, severity: str) -> None:
@@ -122,7 +121,7 @@ def test_a_failing_tool_is_named_and_a_name_that_no_tool_has_is_not() -> None:
     assert said(curves) == ["search answers 12% of its calls with an error."]
 
 
-@pytest.mark.parametrize(("last_calls", "speaks"), [(1.0, True), (1.9, False)])
+@cases(("last_calls", "speaks"), [(1.0, True), (1.9, False)])
 def test_a_reward_that_rises_while_calls_fall_is_reported(last_calls: float, speaks: bool) -> None:
     curves: dict[tuple[str, Split], Curve] = {
         ("reward/mean", "train"): steps(*[0.2] * 5, *[0.6] * 5),
@@ -156,7 +155,7 @@ def test_a_validation_that_fell_is_no_good_news() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@cases(
     ("last", "std", "rollouts", "severity"),
     [
         (0.6, 0.3, 64.0, "unclear"),  # 0.1 with 0.107 to each side
@@ -199,7 +198,7 @@ def test_the_gain_of_each_row_decides_where_it_is_known() -> None:
     assert found.text.endswith("a gain of +0.4 (its noise is not known).")
 
 
-@pytest.mark.parametrize(
+@cases(
     ("measured", "severity", "words"),
     [
         ({"difference": 0.3, "difference_ci95": [0.1, 0.5]}, "good", "a gain in reward of +0.3 "),
@@ -209,7 +208,7 @@ def test_the_gain_of_each_row_decides_where_it_is_known() -> None:
         ({"difference": 0.3, "difference_ci95": None}, "unclear", "too few of them differ for"),
     ],
 )
-@pytest.mark.parametrize("wins_by", ["reward", "loss", None])
+@cases("wins_by", ["reward", "loss", None])
 def test_a_report_is_good_news_only_without_0_in_its_interval(
     measured: dict[str, Any], severity: str, words: str, wins_by: str | None
 ) -> None:
@@ -257,7 +256,7 @@ def test_rollouts_of_one_row_are_one_value_of_a_gain() -> None:
     assert (found.severity, "its noise is not known" in found.text) == ("unclear", True)
 
 
-@pytest.mark.parametrize("formula", ["j", "e + j", "e"])
+@cases("formula", ["j", "e + j", "e"])
 def test_a_judge_of_groups_in_the_reward_leaves_a_gain_unclear(formula: str) -> None:
     exact = {"type": "exact_match", "reference": "{{item.a}}"}
     judge = {"type": "ai_judge", "model": "judge"}

@@ -2,11 +2,10 @@
 
 from typing import Any, Final
 
-import pytest
-
 from app.jobs.stop_options import PreferenceStopOptions, ReinforcementStopOptions, StopOptions
 from app.jobs.stop_rules import LOSSES, REWARD, Watch, names_read
 from app.rollouts import metrics as names
+from tests.support.cases import cases
 
 TRAINED: Final = {names.LOSS: 0.1}
 """A step that changed a weight."""
@@ -31,7 +30,7 @@ def _rules(**rules: Any) -> ReinforcementStopOptions:
     return ReinforcementStopOptions.model_validate(rules)
 
 
-@pytest.mark.parametrize(
+@cases(
     ("curve", "values", "rule", "step", "words"),
     [
         (
@@ -87,7 +86,7 @@ def test_a_collapse_is_reported_once_with_its_value_and_curve(
     assert _reasons(_rules(**{rule: {"action": "off"}}), curve, values) == []
 
 
-@pytest.mark.parametrize(
+@cases(
     ("curve", "values"),
     [
         (names.ENTROPY, [0.05, 0.05, 0.05, 0.4, 0.4, 0.4]),  # eight times as much, of very little
@@ -122,7 +121,7 @@ def test_each_limit_can_be_set() -> None:
         assert [one[:2] for one in found] == [(2, rule)]
 
 
-@pytest.mark.parametrize("options", [StopOptions(), _rules(zero_variance={"action": "off"})])
+@cases("options", [StopOptions(), _rules(zero_variance={"action": "off"})])
 def test_a_job_that_has_trained_nothing_so_far_is_reported(options: StopOptions) -> None:
     def steps(trained: list[bool]) -> list[int]:
         watch = Watch(options, LOSSES)

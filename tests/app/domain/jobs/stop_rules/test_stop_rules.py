@@ -3,7 +3,6 @@
 from typing import Any
 
 import numpy as np
-import pytest
 
 from app.jobs.curve_detectors import Values
 from app.jobs.stop_options import ReinforcementStopOptions, StopOptions
@@ -16,6 +15,7 @@ from app.jobs.stop_rules import (
     decisive_trigger,
 )
 from app.rollouts import metrics as names
+from tests.support.cases import cases
 from tests.support.runs.curves import noisy
 
 OFF: dict[str, Any] = {
@@ -96,7 +96,7 @@ def test_a_pause_starts_over_and_needs_as_much_again() -> None:
     assert _train(tokens, names.COMPLETION_TOKENS_MEAN, lengths) == [4, 7]
 
 
-@pytest.mark.parametrize(
+@cases(
     ("rules", "steps"),
     [
         ({"target": {"value": 0.79, "action": "pause"}}, [3]),

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from tests.support.cases import cases
 from workers.engines.cpu.batching.sampling import draw, uniforms
 
 
@@ -92,7 +93,7 @@ def test_only_what_can_be_drawn_is_named_beside_a_draw() -> None:
     assert list(best.values()) == pytest.approx([math.log(0.5 / 0.8), math.log(0.3 / 0.8)])
 
 
-@pytest.mark.parametrize("temperature", [0.0, 1e-300, 1e-39, 1e-30, 9e-6])
+@cases("temperature", [0.0, 1e-300, 1e-39, 1e-30, 9e-6])
 def test_a_temperature_too_small_to_divide_by_is_greedy(temperature: float) -> None:
     logits = torch.tensor([[9.0, 3.0, 9.5, -40.0], [9.0, 3.0, 9.5, -40.0]])
     tokens, logprobs = _draw(logits, temperatures=[temperature, 1e-5])

@@ -2,13 +2,12 @@
 
 from typing import Any
 
-import pytest
-
+from tests.support.cases import cases
 from tests.support.learning.rotating_models import LIMIT, dynamic, longrope
 from workers.engines.cpu.models.versions import engine_fault
 
 
-@pytest.mark.parametrize("build", [longrope, dynamic])
+@cases("build", [longrope, dynamic])
 def test_a_model_that_rotates_by_the_longest_row_is_served_up_to_its_pre_training(
     build: Any,
 ) -> None:

@@ -14,6 +14,7 @@ from app.kit.errors import InvalidRequest, Unavailable
 from app.models.adapters import WEIGHTS_FILE
 from app.models.engine import AdapterMissing
 from app.models.models import BaseModelSpec
+from tests.support.cases import cases
 from tests.support.models.tiny_model import CONTEXT_LENGTH, save_adapter, save_tiny_model
 from workers.compute import attends
 from workers.engines.cpu.batching.scheduler import Limits
@@ -279,7 +280,7 @@ async def test_an_engine_that_claims_the_same_bits_keeps_the_claim(
         assert warned is (padded and not claimed)
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@cases("dtype", [torch.float32, torch.bfloat16])
 def test_a_packed_product_is_the_plain_one(dtype: torch.dtype) -> None:
     if not can_pack(dtype):
         pytest.skip("this machine or build packs no weights of the type")
