@@ -73,6 +73,8 @@ _NAMES: Final = re.compile(
 """Headers whose values are searched for, however short. All headers are sealed; but a reply may
 repeat the value of `X-Toolset` because it is a word.
 """
+_ESCAPED: Final = re.compile(r"(?<!\\)((?:\\\\)*)\\u00([2-7][0-9A-Fa-f])")
+"""A letter of ASCII as JSON may escape it."""
 _PARAMETER: Final = re.compile(r"(?<=[=:])[\"']?([^\s\"',;]+)")
 
 
@@ -90,6 +92,14 @@ class Echoes:
 
     def hidden_in(self, text: str) -> str:
         """Returns the text with each credential replaced by `[redacted]`."""
+        shown = self._replaced(text)
+        if "\\u" in shown:  # a reader of JSON would restore the letters
+            plain = _ESCAPED.sub(_with_letter, shown)
+            hidden = self._replaced(plain)
+            return shown if hidden == plain else hidden
+        return shown
+
+    def _replaced(self, text: str) -> str:
         for form in self._forms:
             text = text.replace(form, REDACTED)
         return text
@@ -123,6 +133,11 @@ def credentials_of(headers: Mapping[str, str], url: str) -> set[str]:
     query = parse_qsl(urlsplit(url).query, keep_blank_values=True)
     sent = [*headers.items(), *((name, value) if value else ("", name) for name, value in query)]
     return {value for name, value in sent if _NAMES.search(name) or _is_long(value)}
+
+
+def _with_letter(found: re.Match[str]) -> str:
+    letter = chr(int(found[2], 16))
+    return found[0] if letter in '"\\' else found[1] + letter
 
 
 def _is_long(value: str) -> bool:

@@ -1,7 +1,4 @@
-"""Reads the annotations of a customer's model: the shapes of the fields that a walk visits.
-
-`app.kit.walk` applies the shapes to instances and to JSON.
-"""
+"""Walks a customer's document by the annotations of its models, whether it is valid or not."""
 
 import types
 from collections.abc import Iterable, Iterator, Mapping
@@ -27,34 +24,13 @@ FieldMark = SecretMark | AddressMark | JudgeMark | EmbeddingMark | TemplateMark
 
 
 @dataclass(frozen=True, slots=True)
-class MarkedValue:
-    mark: FieldMark
+class Shape:
+    """What the values of a field may be; the value decides between the members of a union."""
 
-
-@dataclass(frozen=True, slots=True)
-class Collection:
-    """A list or a map, whose values have one shape."""
-
-    of: "Shape"
-
-
-@dataclass(frozen=True, slots=True)
-class ModelUnion:
-    """One model, or one of several."""
-
-    models: tuple[type[BaseModel], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class MixedUnion:
-    """A union of a text, an object of known models and a list; the value decides."""
-
-    text: MarkedValue | None
-    models: ModelUnion
-    each: Collection | None
-
-
-Shape = MarkedValue | Collection | ModelUnion | MixedUnion
+    mark: FieldMark | None = None
+    models: tuple[type[BaseModel], ...] = ()
+    each: "Shape | None" = None
+    """The shape of the values of a list or a map."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +44,7 @@ class WalkPlan:
     documented: Mapping[str, str]
     accepted: frozenset[str] | None
     open: bool
-    """True if the model keeps unknown keys."""
+    """True if the model accepts unknown keys."""
     tags: tuple[Any, ...]
     """Values of `type` that belong to the model."""
 
@@ -107,10 +83,10 @@ def _shape(annotation: Any, metadata: tuple[Any, ...] = ()) -> Shape | None:
     """Returns the shape of values of this annotation; `None` if the walk need not visit them."""
     mark = next((note for note in metadata if isinstance(note, _MARKS)), None)
     if mark is not None:
-        return MarkedValue(mark)
+        return Shape(mark)
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         plan = plan_of(annotation)
-        return ModelUnion((annotation,)) if plan.open or plan.shapes else None
+        return Shape(models=(annotation,)) if plan.open or plan.shapes else None
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
         return _shape(arguments[0], arguments[1:])
@@ -118,34 +94,18 @@ def _shape(annotation: Any, metadata: tuple[Any, ...] = ()) -> Shape | None:
         return _union([shape for member in arguments if (shape := _shape(member)) is not None])
     if origin in (tuple, list, dict):
         below = _shape(arguments[1] if origin is dict else arguments[0])
-        return None if below is None else Collection(below)
+        return None if below is None else Shape(each=below)
     return None
 
 
 def _union(members: list[Shape]) -> Shape | None:
-    """Returns the shape of a union. Values decide between models, and between models, texts and
-    lists; otherwise the first member of the union counts.
-    """
-    models: list[type[BaseModel]] = []
-    text: MarkedValue | None = None
-    each: Collection | None = None
-    for shape in members:
-        match shape:
-            case ModelUnion():
-                models.extend(shape.models)
-            case MarkedValue():
-                text = text or shape
-            case Collection():
-                each = each or shape
-            case MixedUnion():
-                pass
-            case _:
-                assert_never(shape)
-    if not models:
-        return members[0] if members else None
-    if text is None and each is None:
-        return ModelUnion(tuple(models))
-    return MixedUnion(text, ModelUnion(tuple(models)), each)
+    if not members:
+        return None
+    return Shape(
+        next((shape.mark for shape in members if shape.mark is not None), None),
+        tuple(model for shape in members for model in shape.models),
+        next((shape.each for shape in members if shape.each is not None), None),
+    )
 
 
 class FieldKind(Enum):
@@ -219,20 +179,13 @@ def walk_with_nulls(models: Models, value: Any, path: Path = ()) -> Iterator[Wal
 
 
 def _below(shape: Shape, value: Any, path: Path, owner: Any) -> Iterator[WalkedField]:
-    match shape:
-        case ModelUnion():
-            yield from walk_with_nulls(shape.models, value, path)
-        case MixedUnion():
-            member = _member_shape(shape, value)
-            if member is not None:
-                yield from _below(member, value, path, owner)
-        case Collection():
-            for key, item in _items(value):
-                yield from _below(shape.of, item, (*path, key), value)
-        case MarkedValue():
-            yield from _marked(shape.mark, value, path, owner)
-        case _:
-            assert_never(shape)
+    if shape.mark is not None and (isinstance(value, str) or not (shape.models or shape.each)):
+        yield from _marked(shape.mark, value, path, owner)
+    elif shape.each is not None and (isinstance(value, list | tuple) or not shape.models):
+        for key, item in _items(value):
+            yield from _below(shape.each, item, (*path, key), value)
+    elif shape.models:
+        yield from walk_with_nulls(shape.models, value, path)
 
 
 def _marked(mark: FieldMark, value: Any, path: Path, owner: Any) -> Iterator[WalkedField]:
@@ -256,12 +209,6 @@ def _marked(mark: FieldMark, value: Any, path: Path, owner: Any) -> Iterator[Wal
             assert_never(mark)
     if isinstance(value, str):
         yield WalkedField(kind, path, value, owner, mark)
-
-
-def _member_shape(shape: MixedUnion, value: Any) -> Shape | None:
-    if isinstance(value, list | tuple):
-        return shape.each
-    return shape.text if isinstance(value, str) else shape.models
 
 
 def _items(value: Any) -> Iterable[tuple[str | int, Any]]:

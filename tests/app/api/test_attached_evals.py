@@ -206,9 +206,9 @@ async def test_a_file_that_the_project_lacks_or_of_another_purpose_is_refused(
         ({"note": {"a": 1}}, ".note", "unknown_parameter", "Remove it"),
         (
             {"sampling_params": {"tools": [{"type": "function", "headers": {"X-Key": SECRET}}]}},
-            ".sampling_params.tools[0].headers.X-Key",
-            "invalid_value",
-            "it looks like a credential, or contains one",
+            ".sampling_params.tools[0].headers",
+            "unknown_parameter",
+            "Remove it",
         ),
     ],
 )

@@ -137,8 +137,7 @@ async def test_a_test_sends_the_turn_that_it_is_given(database: Database) -> Non
 async def test_a_test_closes_what_it_did_not_hear_of_and_shows_no_credential(
     database: Database,
 ) -> None:
-    encoded = CANARY.encode().hex().upper()
-    bad = Reply(json={"episode_id": "e7", "messages": encoded})
+    bad = Reply(json={"episode_id": "e7", "messages": CANARY})
     world = GuessingWorld(instead=lambda call, _: bad if call["type"] == "reset" else None)
     report, _ = await report_of(database, world)
     assert statuses(report) == ["failed", "skipped", "skipped", "passed", "passed"]

@@ -11,7 +11,7 @@ from tests.support.endpoints import EndpointServer, Reply, endpoint
 from tests.support.stack import Database
 
 HEADERS = {"X-Key": "canary-header-value"}
-LOSSES = ("null", "damaged", "truncated", "another_key", "another_row", "no_pointer", "no_label")
+LOSSES = ("null", "damaged", "truncated", "another_key", "another_row", "no_pointer")
 
 
 def lose(database: Database, how: str) -> None:
@@ -35,7 +35,6 @@ def _lost(how: str, box: SecretBox, project: str, row: str, sealed: bytes) -> by
         "another_key": other.seal({"/headers/X-Key": "v"}, project_id=project, row_id=row),
         "another_row": box.seal({"/headers/X-Key": "v"}, project_id=project, row_id="other"),
         "no_pointer": box.seal({"/headers/X-Other": "v"}, project_id=project, row_id=row),
-        "no_label": box.seal({"tool:other": {"X-Key": "v"}}, project_id=project, row_id=row),
     }
     return lost[how]
 

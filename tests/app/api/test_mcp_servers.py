@@ -1,6 +1,5 @@
 """MCP servers of a create call: refusals with their path, the listing of `validate`, the test."""
 
-import base64
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
@@ -206,10 +205,10 @@ async def test_a_test_shows_no_credential_that_the_server_repeats(
     api: Api, server: McpServerUnderTest
 ) -> None:
     token = "canary-mcp-token-7"
-    server.records["key"] = f"{base64.b64encode(token.encode()).decode()} {token.title()}"
+    server.records["key"] = f"Bearer {token} and {token}"
     sent = entry(server, authorization=token)
     report = await report_on(api, server=sent, tool="lookup", arguments={"q": "key"})
-    assert report["checks"][-1]["model_sees"] == "[redacted] [redacted]"
+    assert report["checks"][-1]["model_sees"] == "[redacted] and [redacted]"
 
 
 async def test_a_test_names_what_would_cost_rollouts(api: Api, server: McpServerUnderTest) -> None:

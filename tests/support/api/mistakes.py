@@ -138,7 +138,6 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
      "more than 32 different credentials"),
     ({f"{ROOT}.tools": [{**TOOL, "headers": {"X-A": "[redacted]"}}]}, f"{ROOT}.tools[0].headers",
      "The header 'X-A' reads '[redacted]'"),
-    ({f"{ROOT}.tools": [{**TOOL, "k" * 2_000: 1}]}, f"{ROOT}.tools[0]", "longer than"),
     ({f"{ROOT}.tools": [{**TOOL, "rate_limit": 0}]}, f"{ROOT}.tools[0].rate_limit", "above 0"),
     ({f"{ROOT}.tools": [{**TOOL, "server_label": "1st"}]}, f"{ROOT}.tools[0].server_label",
      "a letter first"),

@@ -85,6 +85,13 @@ def test_the_password_of_basic_is_hidden_when_the_server_decodes_it() -> None:
     )
 
 
+def test_letters_that_json_escapes_are_hidden_and_the_rest_is_the_same_json() -> None:
+    form = "".join(f"\\u{ord(letter):04X}" for letter in KEY)
+    text = f'["C:\\\\u0041", "\\u00fc", "\\u0022", "<{form}>"]'
+    hidden = Echoes({"X-Token": KEY}, "https://tools.example/").hidden_in(text)
+    assert json.loads(hidden) == ["C:\\u0041", "\u00fc", '"', "<[redacted]>"]
+
+
 def test_of_two_credentials_that_begin_alike_the_whole_is_hidden() -> None:
     echoes = Echoes({"X-Token": "abcdefgh", "X-Key": "abcdefgh-and-more"}, "https://tools.example/")
     assert echoes.hidden_in("abcdefgh-and-more, abcdefgh-and") == "[redacted], [redacted]-and"
