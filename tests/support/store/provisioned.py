@@ -33,7 +33,7 @@ class _Made:
 
     @property
     def last_event(self) -> int:
-        return max(each["seq"] for each in self.rows[-1])
+        return max(int(each["seq"]) for each in self.rows[-1])
 
 
 _MADE: dict[tuple[bytes, tuple[str, ...]], _Made] = {}
