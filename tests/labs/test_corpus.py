@@ -6,6 +6,8 @@ import random
 import re
 from typing import Any
 
+import pytest
+
 from examples.records_agent.dataset import make_rows
 from examples.records_agent.grading import RecordedCall, count_wasted
 from examples.records_agent.records import build_catalogue
@@ -19,6 +21,8 @@ from labs.base_models.vocabulary import (
     UNKNOWN_RECORD,
     draw_question,
 )
+
+pytestmark = pytest.mark.long
 
 CATALOGUE = build_catalogue()
 

@@ -7,12 +7,16 @@ import json
 import random
 from typing import Any
 
+import pytest
+
 from app.teaching.recipes.service import shipped_ids, shipped_recipe
 from labs.base_models.lessons import code_assistant, reasoning, safety_alignment, tool_use
 from labs.base_models.lessons.code_assistant import FUNCTIONS
 from labs.base_models.lessons.lesson import Lesson
 from labs.base_models.scholar import DOMAINS, lessons
 from tests.support.cases import cases
+
+pytestmark = pytest.mark.long
 
 COUNT = 400
 

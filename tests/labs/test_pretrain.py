@@ -31,6 +31,8 @@ from labs.base_models.transcript_tokens import IGNORED, Row
 from labs.base_models.vocabulary import function_schema
 from tests.support.models.base_models import SHIPPED
 
+pytestmark = pytest.mark.long
+
 SHORT = dataclasses.replace(
     Recipe(),
     steps=4,

@@ -41,22 +41,26 @@ def _rows(mark: pytest.Mark) -> list[Row]:
     ids = mark.kwargs["ids"]
     names = list(ids) if ids is not None and not callable(ids) else [None] * len(table)
     rows = []
-    for given, name in zip(table, names, strict=True):
+    for number, (given, name) in enumerate(zip(table, names, strict=True)):
         own = given.id if isinstance(given, type(pytest.param())) else None
         values = given.values if isinstance(given, type(pytest.param())) else given
         values = values if len(arguments) > 1 or values is not given else (given,)
         said = [ids(each) if callable(ids) else each for each in values]
-        title = own or name or "-".join(_short(each) for each in said)
+        parts = (
+            _short(value, f"{argument}{number}")
+            for argument, value in zip(arguments, said, strict=True)
+        )
+        title = own or name or "-".join(parts)
         rows.append((str(title), dict(zip(arguments, values, strict=True))))
     return rows
 
 
-def _short(value: object) -> str:
-    try:
-        said = value if isinstance(value, str) else repr(value)
-    except RecursionError:
-        said = type(value).__name__
-    return said[:60].encode(errors="backslashreplace").decode()
+def _short(value: object, otherwise: str) -> str:
+    return (
+        str(value)[:60].encode(errors="backslashreplace").decode()
+        if isinstance(value, str | int | float | None)
+        else otherwise
+    )
 
 
 def _as_one(plain: Test, rows: list[Row], arguments: set[str]) -> Test:

@@ -6,6 +6,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from app.graders.templates import MAX_PLACEHOLDERS, MAX_PLACEHOLDERS_TOGETHER
 from app.jobs.call_faults import call_issues
 from app.jobs.preflight_schemas import read_call
@@ -137,7 +139,7 @@ async def test_no_template_of_a_definition_is_parsed_on_the_loop(
     assert calls["parse_template"] == 0
 
 
-@cases(
+@pytest.mark.parametrize(
     ("path", "status", "body"),
     [
         # The files of the job do not exist.

@@ -45,7 +45,7 @@ async def test_a_wrong_registration_is_refused(api: Api, sent: Json, param: str)
     assert reply.json()["error"]["param"] == param
 
 
-@cases(
+@pytest.mark.parametrize(
     ("messages", "param"),
     [
         (5, "task.messages"),

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
+import pytest
 
 from app.tools.environments import (
     ENVIRONMENTS,
@@ -41,7 +42,7 @@ async def file_count(api: Api) -> int:
     return len((await api.call("GET", "/v1/files")).json()["data"])
 
 
-@cases("kind", ["arithmetic", "gsm8k", "code_execution"])
+@pytest.mark.parametrize("kind", ["arithmetic", "gsm8k", "code_execution"])
 async def test_a_job_has_the_tasks_of_its_environment_as_files(api: Api, kind: str) -> None:
     environment = {"type": kind, "seed": 4, **COUNTS}
     job = await created(api, call(environment))

@@ -8,6 +8,7 @@ from collections.abc import Hashable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
+from unittest.mock import patch
 from urllib.parse import urlsplit
 from weakref import WeakSet
 
@@ -78,7 +79,7 @@ def _engine(url: str, **options: Any) -> AsyncEngine:
 
 def keep_pools() -> None:
     """Applies to every `Database` that is opened in the loop of `note_loop`."""
-    setattr(app.database, "create_async_engine", _engine)  # noqa: B010 - not exported
+    patch.object(app.database, "create_async_engine", _engine).start()
 
 
 def note_loop() -> None:

@@ -24,9 +24,9 @@ def application(settings: Settings) -> FastAPI:
     """Returns what `create_app(settings)` does, with the routes of the process's first."""
     app = copy(_first())
     app.state, app.middleware_stack = State(dict(app.state._state)), None
-    app.router = copy(app.router)
-    app.router.middleware_stack = app.router.app  # a bound method of the first
-    app.router.lifespan_context = lifespan_of(settings)
+    app.router = router = copy(app.router)
+    router.middleware_stack = router.app  # else that of the first router
+    router.lifespan_context = lifespan_of(settings)
     return app
 
 

@@ -2,8 +2,9 @@ import hashlib
 import json
 from typing import Any
 
+import pytest
+
 from tests.support.api.application import Api
-from tests.support.cases import cases
 
 CURRICULA = "/v1/curricula"
 
@@ -88,7 +89,7 @@ async def test_inline_rows_become_files(api: Api) -> None:
     assert (await api.call("GET", f"/v1/files/{file['id']}")).status_code == 200
 
 
-@cases(
+@pytest.mark.parametrize(
     ("body", "param", "code"),
     [
         ({}, "training_file", "missing_required_parameter"),
@@ -207,7 +208,9 @@ PAIR = {
 ANSWERED = {"messages": [*ROWS[0]["messages"], {"role": "assistant", "content": "yes"}]}
 
 
-@cases(("rows", "method"), [(PAIR, "dpo"), (ANSWERED, "supervised"), (ROWS[0], "reinforcement")])
+@pytest.mark.parametrize(
+    ("rows", "method"), [(PAIR, "dpo"), (ANSWERED, "supervised"), (ROWS[0], "reinforcement")]
+)
 async def test_rows_are_tested_for_the_job_that_they_fit(
     api: Api, rows: dict[str, Any], method: str
 ) -> None:

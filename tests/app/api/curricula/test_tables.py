@@ -7,6 +7,8 @@ import json
 import zipfile
 from typing import Any
 
+import pytest
+
 from tests.support.api.application import Api
 from tests.support.cases import cases
 from tests.support.registry.curriculum_calls import (
@@ -152,7 +154,7 @@ def _tar() -> bytes:
     return b"rows.csv".ljust(257, b"\0") + b"ustar\x0000".ljust(300, b"\0")
 
 
-@cases(
+@pytest.mark.parametrize(
     ("content", "code", "words"),
     [
         (b"", "empty_file", "is empty"),
