@@ -1,17 +1,16 @@
-"""A table of cases as one test: each case is reported by its name, and fixtures are made once."""
+"""A table of cases of a pure function as one test, in which each case is reported by its name.
+
+A test that asks for fixtures is parametrized instead: its cases would share what they change.
+"""
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence
-from copy import deepcopy
 from functools import update_wrapper
 from typing import Any, TypeVar
 
 import pytest
 
 Test = TypeVar("Test", bound=Callable[..., Any])
-Row = tuple[str, dict[str, Any]]
-_OWN_COPY = (dict, list)
-"""Fixtures of these types may be changed by a case, so each case gets a copy."""
 
 
 def cases(
@@ -20,23 +19,21 @@ def cases(
     *,
     ids: Iterable[Any] | Callable[[Any], object] | None = None,
 ) -> Callable[[Test], Test]:
-    """As `pytest.mark.parametrize`, for cases that leave nothing to each other."""
+    """As `pytest.mark.parametrize`, but one test where the table gives all that the test takes."""
     arguments = [each.strip() for each in names.split(",")] if isinstance(names, str) else [*names]
-    mark = pytest.mark.parametrize(arguments, list(table), ids=ids).mark
+    parametrize = pytest.mark.parametrize(arguments, list(table), ids=ids)
 
     def decorate(test: Test) -> Test:
-        plain, below = getattr(test, "table", (test, [("", {})]))
-        rows = [
-            (f"{inner}-{name}".strip("-"), {**values, **own})
-            for name, own in _rows(mark)
-            for inner, values in below
-        ]
-        return _as_one(plain, rows, set(arguments) | set(below[0][1]))
+        if inspect.signature(test).parameters.keys() - set(arguments) or hasattr(
+            test, "pytestmark"
+        ):
+            return parametrize(test)
+        return _as_one(test, _rows(parametrize.mark))
 
     return decorate
 
 
-def _rows(mark: pytest.Mark) -> list[Row]:
+def _rows(mark: pytest.Mark) -> list[tuple[str, dict[str, Any]]]:
     arguments, table = mark.args
     ids = mark.kwargs["ids"]
     names = list(ids) if ids is not None and not callable(ids) else [None] * len(table)
@@ -63,28 +60,19 @@ def _short(value: object, otherwise: str) -> str:
     )
 
 
-def _as_one(plain: Test, rows: list[Row], arguments: set[str]) -> Test:
-    parameters = inspect.signature(plain).parameters
-    fixtures = [each for name, each in parameters.items() if name not in arguments]
-
-    def given(fixtures: dict[str, Any], values: dict[str, Any]) -> dict[str, Any]:
-        own = {k: deepcopy(v) if isinstance(v, _OWN_COPY) else v for k, v in fixtures.items()}
-        return {**own, **values}
-
-    def each(subtests: pytest.Subtests, **fixtures: Any) -> None:
+def _as_one(plain: Test, rows: list[tuple[str, dict[str, Any]]]) -> Test:
+    def each(subtests: pytest.Subtests) -> None:
         for name, values in rows:
             with subtests.test(name):
-                plain(**given(fixtures, values))
+                plain(**values)
 
-    async def each_awaited(subtests: pytest.Subtests, **fixtures: Any) -> None:
+    async def each_awaited(subtests: pytest.Subtests) -> None:
         for name, values in rows:
             with subtests.test(name):
-                await plain(**given(fixtures, values))
+                await plain(**values)
 
     one: Any = each_awaited if inspect.iscoroutinefunction(plain) else each
     one = update_wrapper(one, plain)
-    kind = inspect.Parameter.KEYWORD_ONLY
-    asked = [each.replace(kind=kind) for each in fixtures]
-    one.__signature__ = inspect.Signature([*asked, inspect.Parameter("subtests", kind)])
-    one.table = plain, rows
+    parameter = inspect.Parameter("subtests", inspect.Parameter.KEYWORD_ONLY)
+    one.__signature__ = inspect.Signature([parameter])
     return one  # type: ignore[no-any-return]  # a decorated function
