@@ -27,7 +27,7 @@ def cases(
         if inspect.signature(test).parameters.keys() - set(arguments) or hasattr(
             test, "pytestmark"
         ):
-            return parametrize(test)
+            return parametrize(test)  # type: ignore[no-any-return]  # as below
         return _as_one(test, _rows(parametrize.mark))
 
     return decorate
