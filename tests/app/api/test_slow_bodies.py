@@ -8,7 +8,7 @@ import uvicorn
 from starlette.types import Message, Receive, Scope, Send
 
 from app.kit.bodies import BodyGuard
-from app.kit.middleware import Protocol
+from app.kit.protocol import Protocol
 from tests.support.patience import PATIENCE_S
 
 
