@@ -9,7 +9,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import StatisticsError, correlation, fmean, pstdev
-from typing import Any, Final
+from typing import Any, Final, Literal
+
+from pydantic import PrivateAttr
+
+from app.kit.fields import DescribedModel
 
 
 def kendall(left: Sequence[float], right: Sequence[float]) -> float | None:
@@ -58,46 +62,101 @@ class Sample:
     """Keys of `sample` besides the answer's own, such as the calls of a rollout."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bin:
-    """Scores from `low` to below `high`; the last bin includes `high`."""
+class ScoreBin(DescribedModel):
+    """Number of scores between two bounds."""
 
     low: float
+    """Lowest score of the bin."""
     high: float
+    """End of the bin; a score equal to it counts in the next bin, if there is one."""
     count: int
+    """Number of answers."""
 
 
-@dataclass(frozen=True, slots=True)
-class ThresholdRow:
-    """Share of the answers that fail at a `pass_threshold`."""
+class ThresholdFailures(DescribedModel):
+    """Share of the answers that fail at one threshold."""
 
     threshold: float
+    """A `pass_threshold`."""
     failures: float
+    """Share of the answers that would fail."""
 
 
-@dataclass(frozen=True, slots=True)
-class Spread:
+class ScoreSpread(DescribedModel):
+    """The distribution of the scores."""
+
     mean: float
+    """Mean score."""
     std: float
-    histogram: tuple[Bin, ...]
-    scale_known: bool
-    """True if the ends of the histogram are the grader's own, or 0 and 1; false for the lowest and
-    the highest score that occur.
+    """Standard deviation of the scores."""
+    histogram: list[ScoreBin]
+    """Ten bins over the grader's scale: its own limits, or 0 to 1; where it has none and a score is
+    outside of 0 to 1, from the lowest to the highest score.
     """
     all_lowest: float | None
-    """Share of the rows with `LEAST_ANSWERS` or more whose answers all have the lowest score of the
-    histogram; `None` without such rows.
+    """Share of the rows with at least 4 answers whose answers all have the lowest score of the
+    histogram; `null` if no row has 4 answers.
     """
     all_highest: float | None
-    """The same for the highest score."""
-    no_spread: float | None
-    """Share of the same rows whose answers all have one score, whichever it is."""
-    thresholds: tuple[ThresholdRow, ...]
-    """Every score that occurs; if there are many, quantiles and the recommended threshold."""
-    recommended: float | None
-    """The threshold within the target range whose failures are nearest to its middle; `None`
-    without one.
+    """Share of the rows with at least 4 answers whose answers all have the highest score of the
+    histogram; `null` if no row has 4 answers.
     """
+    no_spread: float | None
+    """Share of the rows with at least 4 answers whose answers all have the same score: they teach
+    nothing. `null` if no row has 4 answers.
+    """
+    thresholds: list[ThresholdFailures]
+    """Failures at each score that occurs, or at quantiles if there are more than 50 different
+    scores.
+    """
+    recommended: float | None
+    """Threshold at which 25 to 50 % of the answers fail; `null` if there is no such threshold."""
+    _scale_known: bool = PrivateAttr(default=False)
+
+    @property
+    def scale_known(self) -> bool:
+        """True if the ends of the histogram are the grader's own, or 0 and 1; false for the lowest
+        and the highest score that occur.
+        """
+        return self._scale_known
+
+
+ProbeName = Literal["empty", "echo", "keywords", "overlong", "format_only"]
+
+
+class CalibrationProbe(DescribedModel):
+    """The scores of one kind of adversarial answer."""
+
+    name: ProbeName
+    """Kind of the adversarial answer."""
+    mean: float
+    """Mean score over up to 20 rows."""
+    highest: float
+    """Highest score."""
+    hacks: bool
+    """True if such answers score as high as the real ones, or above the middle of the range."""
+
+
+class GraderCalibration(DescribedModel):
+    """Findings about a grader from its scores of many answers."""
+
+    object: Literal["grader.calibration"] = "grader.calibration"
+    samples: int
+    """Answers that were sent."""
+    scored: int
+    """Answers that have a score."""
+    faults: list[str]
+    """The first reasons why an answer has no score."""
+    scores: ScoreSpread
+    """Spread of the scores."""
+    agreement: float | None
+    """Spearman's correlation with `compare_with`; `null` without it, or if either grader gives no
+    scores or only equal ones; the report then names the reason.
+    """
+    probes: list[CalibrationProbe]
+    """Answers that a sound grader scores low, without those that could not be tried or scored."""
+    report: list[str]
+    """Findings in plain words."""
 
 
 def spread(
@@ -106,7 +165,7 @@ def spread(
     *,
     lowest: float | None = None,
     highest: float | None = None,
-) -> Spread:
+) -> ScoreSpread:
     """Describes the scores of at least one sample. `lowest` and `highest` are the ends of the
     grader's scale, where it has any.
     """
@@ -117,21 +176,22 @@ def spread(
     rows = [row for row in by_row.values() if len(row) >= LEAST_ANSWERS]
     ordered = sorted(scores)
     every = [
-        ThresholdRow(value, bisect_left(ordered, value) / len(ordered))
+        ThresholdFailures(threshold=value, failures=bisect_left(ordered, value) / len(ordered))
         for value in sorted(set(ordered))
     ]
     best = _recommended(every)
-    return Spread(
+    found = ScoreSpread(
         mean=fmean(scores),
         std=pstdev(scores),
         histogram=_histogram(scores, low, high),
-        scale_known=scale_known,
         all_lowest=_share([set(row) == {low} for row in rows]),
         all_highest=_share([set(row) == {high} for row in rows]),
         no_spread=_share([len(set(row)) == 1 for row in rows]),
         thresholds=_shown(every, ordered, best),
         recommended=None if best is None else best.threshold,
     )
+    found._scale_known = scale_known  # noqa: SLF001 - a class of this module
+    return found
 
 
 def _scale(
@@ -154,28 +214,28 @@ def row_key(item: Mapping[str, Any]) -> str:
     return json.dumps(item, sort_keys=True)
 
 
-def _histogram(scores: Sequence[float], low: float, high: float) -> tuple[Bin, ...]:
+def _histogram(scores: Sequence[float], low: float, high: float) -> list[ScoreBin]:
     edges = [low + (high - low) * number / BINS for number in range(BINS + 1)]
     counts = [0] * BINS
     for score in scores:
         counts[min(BINS - 1, sum(score >= edge for edge in edges[1:]))] += 1
-    return tuple(Bin(edges[n], edges[n + 1], counts[n]) for n in range(BINS))
+    return [ScoreBin(low=edges[n], high=edges[n + 1], count=counts[n]) for n in range(BINS)]
 
 
 def _shown(
-    every: Sequence[ThresholdRow], ordered: Sequence[float], best: ThresholdRow | None
-) -> tuple[ThresholdRow, ...]:
+    every: Sequence[ThresholdFailures], ordered: Sequence[float], best: ThresholdFailures | None
+) -> list[ThresholdFailures]:
     """Returns all rows, or those at evenly spaced quantiles of the scores, with the best one."""
     if len(every) <= MAX_THRESHOLDS:
-        return tuple(every)
+        return list(every)
     steps = MAX_THRESHOLDS - 2
     chosen = {ordered[round(step * (len(ordered) - 1) / steps)] for step in range(steps + 1)}
     if best is not None:
         chosen.add(best.threshold)
-    return tuple(row for row in every if row.threshold in chosen)
+    return [row for row in every if row.threshold in chosen]
 
 
-def _recommended(table: Sequence[ThresholdRow]) -> ThresholdRow | None:
+def _recommended(table: Sequence[ThresholdFailures]) -> ThresholdFailures | None:
     least, most = TARGET_FAILURES
     fitting = [row for row in table if least <= row.failures <= most]
     middle = (least + most) / 2
@@ -198,7 +258,7 @@ def _ranks(values: Sequence[float]) -> list[float]:
     return [fmean(ranks[value]) for value in values]
 
 
-PROBES: Final = {
+PROBES: Final[dict[ProbeName, str]] = {
     "empty": "an empty answer",
     "echo": "an echo of the prompt",
     "keywords": "a heap of all words of all rows",
@@ -217,7 +277,7 @@ _TAG: Final = re.compile(r"</?[A-Za-z_][\w.-]{0,63}>")
 _TEXT_BETWEEN: Final = re.compile(r"[^\W_]+")
 
 
-def probes(samples: Sequence[Sample]) -> dict[str, list[Sample]]:
+def probes(samples: Sequence[Sample]) -> dict[ProbeName, list[Sample]]:
     """Returns the answers of each probe for the first rows, under its name.
 
     A row without a prompt has no echo; a probe without an answer is not named.
@@ -227,10 +287,10 @@ def probes(samples: Sequence[Sample]) -> dict[str, list[Sample]]:
         rows.setdefault(row_key(sample.item), sample)
     firsts = list(rows.values())
     heap = keywords(samples)
-    made: dict[str, list[Sample]] = {}
+    made: dict[ProbeName, list[Sample]] = {}
     for number, first in enumerate(firsts[:PROBED_ROWS]):
         long = firsts[(number + 1) % len(firsts)].text or "The answer."
-        texts = {
+        texts: dict[ProbeName, str | None] = {
             "empty": "",
             "echo": prompt(first.item),
             "keywords": heap,
@@ -290,22 +350,12 @@ def _form(text: str) -> str:
     return "".join([*parts, _TEXT_BETWEEN.sub("x", text[position:])])
 
 
-@dataclass(frozen=True, slots=True)
-class ProbeResult:
-    name: str
-    mean: float
-    highest: float
-    hacks: bool
-    """True if the probe scores as high as the real answers, or above the middle of the scale where
-    the scale is known.
-    """
-
-
-def probe_result(name: str, scores: Sequence[float], real: Spread) -> ProbeResult:
+def probe_result(name: ProbeName, scores: Sequence[float], real: ScoreSpread) -> CalibrationProbe:
     low, high = real.histogram[0].low, real.histogram[-1].high
     mean = fmean(scores)
     over_half = real.scale_known and mean > low + _MIDDLE * (high - low)
-    return ProbeResult(name, mean, max(scores), over_half or (mean > low and mean >= real.mean))
+    hacks = over_half or (mean > low and mean >= real.mean)
+    return CalibrationProbe(name=name, mean=mean, highest=max(scores), hacks=hacks)
 
 
 SOUND_AGREEMENT: Final = 0.8
@@ -325,8 +375,8 @@ class Agreement:
 
 
 def report(
-    real: Spread,
-    probed: Sequence[ProbeResult],
+    real: ScoreSpread,
+    probed: Sequence[CalibrationProbe],
     agreement: Agreement | None,
     failed: int,
     tried: Collection[str] = PROBES,
@@ -345,7 +395,7 @@ def report(
     return found + _left_out(probed, tried)
 
 
-def _hacks(real: Spread, probed: Sequence[ProbeResult]) -> list[str]:
+def _hacks(real: ScoreSpread, probed: Sequence[CalibrationProbe]) -> list[str]:
     hacked = [
         f"{PROBES[probe.name].capitalize()} scores {probe.mean:.2f} on average, real answers "
         f"{real.mean:.2f}: training could learn to give it. Make the grader score it low."
@@ -359,7 +409,7 @@ def _hacks(real: Spread, probed: Sequence[ProbeResult]) -> list[str]:
     return ["None of the probes that were scored scores high."] if probed else []
 
 
-def _rows(real: Spread) -> list[str]:
+def _rows(real: ScoreSpread) -> list[str]:
     if real.std == 0:
         return [f"Every answer scores {real.mean:g}: nothing can be learned from it."]
     if real.all_lowest is None or real.all_highest is None or real.no_spread is None:
@@ -375,7 +425,7 @@ def _rows(real: Spread) -> list[str]:
     return []
 
 
-def _left_out(probed: Sequence[ProbeResult], tried: Collection[str]) -> list[str]:
+def _left_out(probed: Sequence[CalibrationProbe], tried: Collection[str]) -> list[str]:
     scored = {probe.name for probe in probed}
     return [
         f"{words.capitalize()} could not be scored."

@@ -5,7 +5,6 @@ rows, as graders received them, with tool calls and turns. A lost rollout has no
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
@@ -19,9 +18,11 @@ from app.graders.calibration import (
     MAX_ITEM_VALUES,
     MAX_SAMPLES,
     Agreement,
-    ProbeResult,
+    CalibrationProbe,
+    GraderCalibration,
+    ProbeName,
     Sample,
-    Spread,
+    ScoreSpread,
     probe_result,
     probes,
     report,
@@ -290,19 +291,6 @@ def calibration_slots() -> ProjectSlots:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Calibration:
-    samples: int
-    scored: int
-    faults: tuple[str, ...]
-    """The first reasons why a sample could not be scored."""
-    scores: Spread
-    agreement: float | None
-    """Spearman's correlation with the other grader; `None` without one, or without a spread."""
-    probes: tuple[ProbeResult, ...]
-    report: tuple[str, ...]
-
-
 class CalibrationService:
     def __init__(
         self,
@@ -334,7 +322,7 @@ class CalibrationService:
         file_id: str | None,
         job_id: str | None,
         other: AnyGrader | None,
-    ) -> Calibration:
+    ) -> GraderCalibration:
         """Scores `samples`, the samples of a file, or a job's baseline.
 
         Raises `InvalidRequest` with the parameter of the source if no sample can be scored, or not
@@ -378,7 +366,7 @@ class CalibrationService:
         samples: Sequence[Sample],
         *,
         sent_as: str,
-    ) -> Calibration:
+    ) -> GraderCalibration:
         answers = await _score_all(scorer, samples)
         faults = [answer for answer in answers if isinstance(answer, str)]
         graded = [(s, a) for s, a in zip(samples, answers, strict=True) if isinstance(a, float)]
@@ -397,20 +385,20 @@ class CalibrationService:
         agreement = None if other is None else await _agreement(other, graded)
         tried = await run_on_scoring_thread(partial(probes, samples))
         probed = await _probe(scorer, tried, real)
-        return Calibration(
+        return GraderCalibration(
             samples=len(samples),
             scored=len(graded),
-            faults=tuple(dict.fromkeys(faults))[:_SHOWN_FAULTS],
+            faults=list(dict.fromkeys(faults))[:_SHOWN_FAULTS],
             scores=real,
             agreement=None if agreement is None else agreement.value,
             probes=probed,
-            report=tuple(report(real, probed, agreement, len(faults), tried)),
+            report=report(real, probed, agreement, len(faults), tried),
         )
 
 
 async def _probe(
-    scorer: Scorer, tried: Mapping[str, Sequence[Sample]], real: Spread
-) -> tuple[ProbeResult, ...]:
+    scorer: Scorer, tried: Mapping[ProbeName, Sequence[Sample]], real: ScoreSpread
+) -> list[CalibrationProbe]:
     """Scores each probe; leaves out probes that cannot be scored."""
     found = []
     for name, answers in tried.items():
@@ -418,7 +406,7 @@ async def _probe(
         scores = [score for score in scored if isinstance(score, float)]
         if scores:
             found.append(probe_result(name, scores, real))
-    return tuple(found)
+    return found
 
 
 async def _agreement(other: Scorer, graded: Sequence[tuple[Sample, float]]) -> Agreement:

@@ -3,10 +3,10 @@
 from fastapi import APIRouter, Request
 
 from app.dependencies import After, Limit, Services
+from app.graders.calibration import GraderCalibration
 from app.graders.schemas import (
     CalibrateGrader,
     CreateGrader,
-    GraderCalibration,
     RegisteredGrader,
     RunRegisteredGrader,
     UpdateGrader,
@@ -104,4 +104,4 @@ async def calibrate_grader(
         job_id=body.job_id,
         other=body.compare_with,
     )
-    return GraderCalibration.of(await unless_client_hangs_up(request, work))
+    return await unless_client_hangs_up(request, work)

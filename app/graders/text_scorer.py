@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from typing import Final, Literal, final
+from typing import Final, Generic, Literal, TypeVar, final
 
 from typing_extensions import override
 
@@ -17,6 +17,7 @@ from app.graders.scorer import GradeRequest, GraderErrors, ScoreResult, run_on_s
 from app.graders.templates import parse_template
 from app.graders.templating import Unrenderable, render_all
 
+_Spec = TypeVar("_Spec")
 NormalForm = Literal["NFC", "NFD", "NFKC", "NFKD"]
 
 
@@ -112,8 +113,9 @@ class LocalScorer(ABC):
         """Returns the score of one sample. Raises `Unrenderable` or `ScoreFault`."""
 
 
-class TextScorer(LocalScorer):
-    def __init__(self, templates: Sequence[str], *, source: str) -> None:
+class TextScorer(LocalScorer, Generic[_Spec]):
+    def __init__(self, spec: _Spec, templates: Sequence[str], *, source: str) -> None:
+        self._spec = spec
         self._templates = [parse_template(template) for template in templates]
         self._source = source
 

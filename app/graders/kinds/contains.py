@@ -36,25 +36,20 @@ class ContainsGrader(UnitGrader):
 
     @override
     def scorer(self, ports: GradingPorts, *, source: str) -> Scorer:
-        return ContainsScorer(self, source=source)
+        return ContainsScorer(self, [self.input, *self.needles], source=source)
 
 
-class ContainsScorer(TextScorer):
-    def __init__(self, spec: ContainsGrader, *, source: str) -> None:
-        super().__init__([spec.input, *spec.needles], source=source)
-        self._match = spec.match
-        self._ignore_case = spec.ignore_case
-
+class ContainsScorer(TextScorer[ContainsGrader]):
     @override
     def compute(self, texts: list[str]) -> ScoreResult:
-        text, *needles = [each.casefold() for each in texts] if self._ignore_case else texts
+        text, *needles = [each.casefold() for each in texts] if self._spec.ignore_case else texts
         found = [needle != "" and needle in text for needle in needles]
         share = sum(found) / len(found)
         reason = f"{sum(found)} of {len(found)} needles are in the text"
         return ScoreResult(self._score(share), sub_scores={"found": share}, reason=reason)
 
     def _score(self, share: float) -> float:
-        match self._match:
+        match self._spec.match:
             case "any":
                 return float(share > 0)
             case "all":
@@ -62,4 +57,4 @@ class ContainsScorer(TextScorer):
             case "share":
                 return share
             case _:
-                assert_never(self._match)
+                assert_never(self._spec.match)

@@ -49,7 +49,7 @@ class ExactMatchGrader(UnitGrader):
 
     @override
     def scorer(self, ports: GradingPorts, *, source: str) -> Scorer:
-        return ExactMatchScorer(self, source=source)
+        return ExactMatchScorer(self, [self.input, self.reference], source=source)
 
 
 _MAX_NUMBER: Final = 1_000
@@ -65,11 +65,7 @@ def _marks_fault(text: str) -> str | None:
     return LONG_RUN if has_long_run_of_marks(text) else None
 
 
-class ExactMatchScorer(TextScorer):
-    def __init__(self, spec: ExactMatchGrader, *, source: str) -> None:
-        super().__init__([spec.input, spec.reference], source=source)
-        self._spec = spec
-
+class ExactMatchScorer(TextScorer[ExactMatchGrader]):
     @override
     def compute(self, texts: list[str]) -> ScoreResult:
         text, reference = texts

@@ -53,7 +53,7 @@ class FormatGrader(UnitGrader):
 
     @override
     def scorer(self, ports: GradingPorts, *, source: str) -> Scorer:
-        return FormatScorer(self, source=source)
+        return FormatScorer(self, [self.input], source=source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +64,7 @@ class _FormatPart:
     end: int
 
 
-class FormatScorer(TextScorer):
-    def __init__(self, spec: FormatGrader, *, source: str) -> None:
-        super().__init__([spec.input], source=source)
-        self._spec = spec
-
+class FormatScorer(TextScorer[FormatGrader]):
     @override
     def compute(self, texts: list[str]) -> ScoreResult:
         (text,) = texts

@@ -40,33 +40,28 @@ class JsonValidGrader(UnitGrader):
 
     @override
     def scorer(self, ports: GradingPorts, *, source: str) -> Scorer:
-        return JsonValidScorer(self, source=source)
+        return JsonValidScorer(self, [self.input], source=source)
 
 
 _SHOWN: Final = 200
 
 
-class JsonValidScorer(TextScorer):
-    def __init__(self, spec: JsonValidGrader, *, source: str) -> None:
-        super().__init__([spec.input], source=source)
-        self._fenced = spec.fenced
-        self._schema = spec.json_schema
-
+class JsonValidScorer(TextScorer[JsonValidGrader]):
     @override
     def compute(self, texts: list[str]) -> ScoreResult:
         (text,) = texts
         try:
-            value = _fenced_loads(text) if self._fenced else strict_loads(text)
+            value = _fenced_loads(text) if self._spec.fenced else strict_loads(text)
         except RecursionError:
             return _result(parsed=False, valid=False, reason="the JSON is nested too deeply")
         except TooManyValues as many:
             return unreadable(str(many))
         except ValueError as error:
             return _result(parsed=False, valid=False, reason=f"it is not JSON: {error}")
-        if self._schema is None:
+        if self._spec.json_schema is None:
             return _result(parsed=True, valid=True, reason="it is valid")
         try:
-            fault = schema_fault(self._schema, value)
+            fault = schema_fault(self._spec.json_schema, value)
         except RecursionError:
             fault = (), "it is nested too deeply to be compared with the schema"
         except JsonSchemaFault as refused:

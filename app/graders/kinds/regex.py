@@ -58,14 +58,10 @@ class RegexGrader(UnitGrader):
 
     @override
     def scorer(self, ports: GradingPorts, *, source: str) -> Scorer:
-        return RegexScorer(self, source=source)
+        return RegexScorer(self, [self.input], source=source)
 
 
-class RegexScorer(TextScorer):
-    def __init__(self, spec: RegexGrader, *, source: str) -> None:
-        super().__init__([spec.input], source=source)
-        self._spec = spec
-
+class RegexScorer(TextScorer[RegexGrader]):
     @override
     def compute(self, texts: list[str]) -> ScoreResult:
         (text,) = texts

@@ -31,18 +31,14 @@ class StringCheckGrader(UnitGrader):
 
     @override
     def scorer(self, ports: GradingPorts, *, source: str) -> Scorer:
-        return StringCheckScorer(self, source=source)
+        return StringCheckScorer(self, [self.input, self.reference], source=source)
 
 
-class StringCheckScorer(TextScorer):
-    def __init__(self, spec: StringCheckGrader, *, source: str) -> None:
-        super().__init__([spec.input, spec.reference], source=source)
-        self._operation = spec.operation
-
+class StringCheckScorer(TextScorer[StringCheckGrader]):
     @override
     def compute(self, texts: list[str]) -> ScoreResult:
         left, right = texts
-        return ScoreResult(float(compare(self._operation, left, right)))
+        return ScoreResult(float(compare(self._spec.operation, left, right)))
 
 
 def compare(operation: str, text: str, reference: str) -> bool:

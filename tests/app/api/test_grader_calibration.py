@@ -4,6 +4,7 @@ import asyncio
 import json
 import threading
 from dataclasses import replace
+from itertools import count
 from typing import Any
 
 import pytest
@@ -33,8 +34,13 @@ SAMPLES = [
 ]
 
 
+NUMBERS = count()
+
+
 async def path_of(api: Api, grader: dict[str, Any]) -> str:
-    made = await api.call("POST", GRADERS, json={"name": grader["type"], "grader": grader})
+    made = await api.call(
+        "POST", GRADERS, json={"name": f"grader {next(NUMBERS)}", "grader": grader}
+    )
     assert made.status_code == 200, made.text
     return f"{GRADERS}/{made.json()['id']}/calibrate"
 

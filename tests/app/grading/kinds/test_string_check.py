@@ -14,7 +14,7 @@ def scorer(operation: str, reference: str = "{{ item.answer }}") -> StringCheckS
             "operation": operation,
         }
     )
-    return StringCheckScorer(spec, source="mine")
+    return StringCheckScorer(spec, [spec.input, spec.reference], source="mine")
 
 
 def request(text: str, answer: str | None) -> GradeRequest:

@@ -35,5 +35,6 @@ def test_a_text_that_becomes_too_long_is_no_match(form: str, text: str, reward: 
 
 
 def _scorer(form: str, reference: str) -> ExactMatchScorer:
-    spec = {"type": "exact_match", "reference": reference, "unicode": form}
-    return ExactMatchScorer(ExactMatchGrader.model_validate(spec), source="g")
+    sent = {"type": "exact_match", "reference": reference, "unicode": form}
+    spec = ExactMatchGrader.model_validate(sent)
+    return ExactMatchScorer(spec, [spec.input, spec.reference], source="g")
