@@ -21,20 +21,20 @@ def cases(
 ) -> Callable[[Test], Test]:
     """As `pytest.mark.parametrize`, but one test where the table gives all that the test takes."""
     arguments = [each.strip() for each in names.split(",")] if isinstance(names, str) else [*names]
-    parametrize = pytest.mark.parametrize(arguments, list(table), ids=ids)
+    parametrize = pytest.mark.parametrize(names, list(table), ids=ids)
 
     def decorate(test: Test) -> Test:
         if inspect.signature(test).parameters.keys() - set(arguments) or hasattr(
             test, "pytestmark"
         ):
             return parametrize(test)  # type: ignore[no-any-return]  # as below
-        return _as_one(test, _rows(parametrize.mark))
+        return _as_one(test, _rows(arguments, parametrize.mark))
 
     return decorate
 
 
-def _rows(mark: pytest.Mark) -> list[tuple[str, dict[str, Any]]]:
-    arguments, table = mark.args
+def _rows(arguments: list[str], mark: pytest.Mark) -> list[tuple[str, dict[str, Any]]]:
+    table = mark.args[1]
     ids = mark.kwargs["ids"]
     names = list(ids) if ids is not None and not callable(ids) else [None] * len(table)
     rows = []
