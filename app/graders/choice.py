@@ -156,9 +156,16 @@ _ADD: Final = (
 class NoGraderFits(ValueError):
     """Rows from which no grader can be chosen. The text is for their author, with the cure."""
 
+    def __init__(self, text: str, *, key: str | None = None) -> None:
+        """`key` is the key of `auto` that the chosen grader refuses."""
+        super().__init__(text)
+        self.key = key
+
     def at(self, param: str) -> InvalidRequest:
         return InvalidRequest(
-            f"'auto' finds no grader that fits: {self}.", param=param, code=NO_GRADER_FITS
+            f"'auto' finds no grader that fits: {self}.",
+            param=param if self.key is None else f"{param}.{self.key}",
+            code=NO_GRADER_FITS,
         )
 
 
@@ -202,8 +209,11 @@ def choose_grader(
     try:
         grader = read_grader(sent)
     except ValidationError as error:
-        fault = error.errors(include_url=False)[0]["msg"]
-        raise NoGraderFits(f"{reason}, and the grader for it is refused: {fault}") from error
+        fault = error.errors(include_url=False)[0]
+        key = next((name for name in named if fault["loc"][:1] == (name,)), None)
+        raise NoGraderFits(
+            f"{reason}, and the grader for it is refused: {fault['msg']}", key=key
+        ) from error
     return GraderChoice(
         grader.model_dump(mode="json"),
         f"{reason[:1].upper()}{reason[1:]}.",
@@ -231,7 +241,7 @@ def choose_by_item(auto: AutoGrader, item: Mapping[str, Any] | None) -> GraderCh
     try:
         return choose_grader(auto, [row_facts(item, 1)], answer_schema=None)
     except NoGraderFits as fault:
-        raise fault.at("item") from fault
+        raise fault.at("item" if fault.key is None else "grader") from fault
 
 
 _Chosen = tuple[dict[str, Any], str]

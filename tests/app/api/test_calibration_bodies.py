@@ -10,7 +10,6 @@ from fastapi import FastAPI
 from app.graders.schemas import CalibrateGrader
 from app.kit import error_replies as errors
 from app.kit import faults as values
-from app.kit import issues as near_names
 from tests.support.cases import cases
 
 SAMPLE = {"model_sample": "Ulm"}
@@ -73,8 +72,7 @@ async def test_only_the_first_of_very_many_faults_is_compared_with_names(
         compared.append(word)
         return get_close_matches(word, *args, **options)
 
-    for module in (values, near_names):
-        monkeypatch.setattr(module, "get_close_matches", close_matches)
+    monkeypatch.setattr(values, "get_close_matches", close_matches)
     status, reply = await answer(json={"samples": samples})
     assert (status, reply["error"]["param"]) == (400, param)
     assert len(compared) == 1

@@ -45,8 +45,8 @@ async def test_a_target_above_every_score_is_a_warning_of_the_plan(
     [warning] = [one for one in found["warnings"] if one["param"] == target]
     assert warning["code"] == "unused_option"
     assert warning["message"] == (
-        f"'{target}' changes nothing: the highest score of the grader is 1, so that no validation "
-        "reaches 7."
+        f"'{target}' changes nothing: the scores of the grader are from 0 to 1: send a number "
+        "above the lowest and not above the highest, so that some rollouts can pass and some not."
     )
 
 

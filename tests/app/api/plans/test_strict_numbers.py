@@ -97,11 +97,11 @@ def test_no_closed_model_of_a_body_converts_to_a_fraction() -> None:
 
 PACKAGES = (app,)
 BODIES = tuple(f"{package.__name__}." for package in PACKAGES)
-SETTINGS = ("app.settings", "app.models.models")
-"""Settings of the operator, whose numbers are texts of the environment."""
+SETTINGS = ("app.settings", "app.models.models", "app.models.compute", "app.local.", "app.cli.")
+"""Settings of the operator and records of the machine: no caller sends them."""
 QUERIES = {
     f"{model}.{name}"
-    for model in ("_Conditions", "RolloutQuery", "RolloutExportQuery")
+    for model in ("_Conditions", "Filter", "RolloutQuery", "RolloutExportQuery")
     for name in ("min_reward", "max_reward")
 }
 """Values of an address are texts."""
