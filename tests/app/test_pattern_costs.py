@@ -41,7 +41,6 @@ IN_FUNCTIONS: Final = {
     "app/local/preparation.py": "the name of the operator's model",
     "app/local/servers.py": "output of the Postgres that the operator installed",
     "app/graders/text_scorer.py": "repeated classes, each apart from what follows it",
-    "labs/base_models/network.py": "texts of the shipped model's training",
     "workers/engines/cpu/models/adapters.py": "names of modules",
     "workers/learning/adapters.py": "names of modules",
     "workers/learning/memory/__main__.py": "an argument of the command",
