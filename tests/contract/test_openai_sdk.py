@@ -35,7 +35,7 @@ def test_the_published_agent_call_is_accepted_and_echoed(
     assert again.to_dict() == job.to_dict()
 
 
-def test_unknown_nested_scalars_are_echoed_nulls_too(
+def test_unknown_nested_scalars_are_taken_and_not_kept(
     service: Service, job: Any, method: dict[str, Any]
 ) -> None:
     inner = method["reinforcement"]
@@ -53,11 +53,10 @@ def test_unknown_nested_scalars_are_echoed_nulls_too(
         suffix=None,
     )
     echoed = made.to_dict()["method"]["reinforcement"]
-    assert echoed["novel"] == inner["novel"]
-    assert echoed["nothing"] is None
+    assert not {"novel", "nothing"} & echoed.keys()
     assert echoed["response_format"] is None
-    assert echoed["hyperparameters"]["beta"] == "auto"
-    assert echoed["tools"][0]["timeout_hint"] == 3.5
+    assert "beta" not in echoed["hyperparameters"]
+    assert "timeout_hint" not in echoed["tools"][0]
     assert made.metadata is None
 
 
