@@ -1,4 +1,6 @@
-"""Migrates a database to the newest schema: `python -m app.local.provision`."""
+"""Gives an installation what its processes need: the schema, the roles, the keys, and a reserve on
+the disk. `python -m app.local.provision` migrates alone.
+"""
 
 import json
 import os
@@ -28,6 +30,14 @@ from app.settings import (
 
 if TYPE_CHECKING:
     from alembic.config import Config
+
+
+DATABASE = "agent_rft"
+_SCRIPT = Path(__file__).with_name("roles.sql")
+
+log = structlog.get_logger()
+
+RESERVE_BYTES: Final = 16 * 1024**2
 
 
 def upgrade(owner_url: str) -> None:
@@ -75,14 +85,6 @@ def main() -> None:
         sys.exit(str(failure))
 
 
-if __name__ == "__main__":
-    main()
-
-
-DATABASE = "agent_rft"
-_SCRIPT = Path(__file__).with_name("roles.sql")
-
-
 def provision(
     server: PostgresServer, state: InstallationState, *, database: str = DATABASE
 ) -> None:
@@ -106,12 +108,9 @@ def database_url(port: int, *, role: str, password: str, database: str = DATABAS
     return f"postgresql+psycopg://{role}:{password}@127.0.0.1:{port}/{database}"
 
 
-log = structlog.get_logger()
-
-RESERVE_BYTES: Final = 16 * 1024**2
-
-
 class Reserve:
+    """A file to delete when the disk is full, so that Postgres can still end in order."""
+
     def __init__(
         self,
         path: Path,
@@ -185,3 +184,7 @@ def ensure_keys(state: InstallationState, settings: Settings) -> InstallationSta
         return replace(state, api_key=keys["api_key"], admin_key=keys["admin_key"])
     except (ValueError, KeyError) as unexpected:
         raise CommandFailed("keys bootstrap did not print api_key and admin_key") from unexpected
+
+
+if __name__ == "__main__":
+    main()

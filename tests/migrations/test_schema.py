@@ -93,7 +93,7 @@ def test_several_processes_may_migrate_at_once(database: Database) -> None:
     config = _config(database)
     command.downgrade(config, "base")
     environment = os.environ | {"AGENT_RFT_OWNER_DATABASE_URL": database.owner_url}
-    migrate = [sys.executable, "-m", "app.embedded.migrate"]
+    migrate = [sys.executable, "-m", "app.local.provision"]
     with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as gate:
         gate.execute("SELECT pg_advisory_xact_lock(%s)", (_advisory_lock(config),))
         running = [subprocess.Popen(migrate, env=environment) for _ in range(3)]
