@@ -39,4 +39,4 @@ USER rft
 WORKDIR /data
 ENV PYTHONUNBUFFERED=1
 EXPOSE 8000
-CMD ["uvicorn", "app.main:create_app", "--factory", "--http", "app.kit.protocol:Protocol", "--loop", "asyncio", "--host", "0.0.0.0", "--port", "8000"]
+CMD ["uvicorn", "app.main:create_app", "--factory", "--http", "app.http.protocol:Protocol", "--loop", "asyncio", "--host", "0.0.0.0", "--port", "8000"]

@@ -33,8 +33,8 @@ from app.jobs.run_store import RunJobStore
 from app.jobs.store import JobsInTransaction, JobStore
 from app.jobs.tables import FineTuningJobTable
 from app.kit.errors import Unavailable
-from app.kit.event_log import wrote_end
-from app.kit.idempotency_store import IdempotencyStore
+from app.events.log import wrote_end
+from app.http.idempotency_store import IdempotencyStore
 from app.kit.ids import OrganizationId, ProjectId
 from app.kit.leases import Lease, lock_held
 from app.kit.sql import PROJECT, Callback

@@ -28,7 +28,7 @@ from app.jobs.event_store import CheckpointStore, EventStore
 from app.jobs.jobs import ENDED
 from app.jobs.tables import FineTuningJobTable as Job
 from app.kit.errors import NotFound, WrongState
-from app.kit.idempotency_store import StoredResponseTable as Response
+from app.http.idempotency_store import StoredResponseTable as Response
 from app.kit.transactions import of_session
 from app.models.adapters import export_directory
 from app.models.tables import ModelExportTable as Export

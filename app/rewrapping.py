@@ -21,7 +21,7 @@ from app.database import Database
 from app.evals.tables import EvalTable
 from app.jobs.tables import FineTuningJobTable
 from app.kit.http import SEALED_RESPONSE
-from app.kit.idempotency_store import StoredResponseTable
+from app.http.idempotency_store import StoredResponseTable
 from app.kit.sealing import SecretBox, SecretsUnreadable
 from app.kit.sql import Base
 from app.kit.transactions import BaseUnitOfWork

@@ -17,8 +17,8 @@ from app.jobs import tables as jobs
 from app.jobs import tables as journal
 from app.jobs import tables as metrics
 from app.jobs import tables as reports
-from app.kit import event_log
-from app.kit import idempotency_store as idempotency
+from app.events import log as event_log
+from app.http import idempotency_store as idempotency
 from app.kit import leases as virtual_times
 from app.kit.sql import Base
 from app.models import tables as exports

@@ -28,7 +28,7 @@ from app.graders.calibration_service import BaselineSamples, CalibrationService,
 from app.graders.judge_calls import EngineModels, build_judge_egress
 from app.graders.scorer import ComputingShares
 from app.graders.service import RegisteredGraderService
-from app.health import HealthPorts, HealthService, MonitoringService
+from app.http.health import HealthPorts, HealthService, MonitoringService
 from app.jobs.creation import CreationPorts, JobCreationService
 from app.jobs.curve_service import CurvePointService, CurveService
 from app.jobs.file_validation import FileValidation, FileValidationPorts
@@ -49,11 +49,11 @@ from app.kit.egress import Egress, ProjectEgress
 from app.kit.egress_client import build_egress
 from app.kit.egress_guard import EgressPolicy
 from app.kit.endpoints import CallSigner, cache_salt
-from app.kit.idempotency_service import IdempotencyService
+from app.http.idempotency import IdempotencyService
 from app.kit.job_queue import CeleryJobQueue, JobQueue
 from app.kit.local_objects import build_objects
 from app.kit.objects import Objects
-from app.kit.rate_limits import RateLimits, RedisRateLimits
+from app.http.rate_limits import RateLimits, RedisRateLimits
 from app.kit.sealing import SecretBox, build_secret_box
 from app.kit.slots import ProjectSlots, SharedSlots
 from app.kit.texts import Redaction, nothing, shaped_data

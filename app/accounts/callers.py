@@ -12,7 +12,7 @@ from fastapi import Request
 
 from app.accounts.accounts import Actor, AdminPrincipal, Principal, Tenant, act_as
 from app.kit.errors import AuthenticationFailed, RateLimited
-from app.kit.middleware import HELD, REPLY_HEADERS
+from app.http.middleware import HELD, REPLY_HEADERS
 from app.wiring import ProcessContext
 
 _MINUTE_S = 60

@@ -24,8 +24,8 @@ from app.accounts.schemas import (
     UpdateProjectKey,
     UpdateServiceAccount,
 )
-from app.dependencies import Administered, After, Limit
-from app.kit.error_replies import responses
+from app.http.dependencies import Administered, After, Limit
+from app.http.error_replies import responses
 from app.kit.errors import InvalidRequest
 from app.kit.schemas import Order, Page, object_page
 

@@ -21,11 +21,11 @@ from app.accounts.usage_schemas import (
     buckets_of,
     page_of,
 )
-from app.dependencies import Administered, After, Limit, StillValid
+from app.http.dependencies import Administered, After, Limit, StillValid
 from app.kit.downloads import Table, table_reply
-from app.kit.error_replies import responses
+from app.http.error_replies import responses
 from app.kit.errors import refused_value
-from app.kit.middleware import BracketedLists
+from app.http.middleware import BracketedLists
 from app.kit.schemas import Page, object_page
 
 router = APIRouter(prefix="/v1/organization", tags=["Usage"], route_class=BracketedLists)

@@ -15,7 +15,7 @@ from app.evals.store import EvalItemStore, EvalStore, LeasedEvalRunStore
 from app.evals.tables import EvalRunTable
 from app.evals.tables import EvalRunTable as Table
 from app.files.store import FileStore
-from app.kit.event_log import log_end
+from app.events.log import log_end
 from app.kit.leases import Lease, lock_held
 from app.kit.queues import WORKER_LOST, QueuedRows
 from app.kit.transactions import BaseUnitOfWork, Sessions

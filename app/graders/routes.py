@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter, Request
 
-from app.dependencies import After, Limit, Services
+from app.http.dependencies import After, Limit, Services
 from app.graders.calibration import GraderCalibration
 from app.graders.schemas import (
     CalibrateGrader,
@@ -11,8 +11,8 @@ from app.graders.schemas import (
     RunRegisteredGrader,
     UpdateGrader,
 )
-from app.kit.error_replies import responses
-from app.kit.requests import unless_client_hangs_up
+from app.http.error_replies import responses
+from app.http.requests import unless_client_hangs_up
 from app.kit.schemas import Deleted, Page
 from app.tools.registry_pages import AfterVersion, objects_page, versions_page
 from app.tools.schemas import Version, label_changes, unread_keys

@@ -17,7 +17,7 @@ from app.jobs.jobs import OPEN_JOBS, Job, JobStatus, StopRequest
 from app.jobs.rows import pause_job, to_job
 from app.jobs.tables import FineTuningJobTable as Table
 from app.kit.errors import NotFound
-from app.kit.event_log import log_end
+from app.events.log import log_end
 from app.kit.leases import Lease, lock_held
 from app.kit.queues import WORKER_LOST, QueuedRows
 from app.kit.transactions import Sessions, of_session

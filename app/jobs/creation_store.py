@@ -48,7 +48,7 @@ from app.jobs.tables import CheckpointTable as Checkpoint
 from app.jobs.tables import FineTuningJobTable as Table
 from app.jobs.tables import JobEventTable
 from app.kit.errors import AuthenticationFailed, InvalidRequest, WrongState
-from app.kit.event_log import EventLogTable, job_event_row
+from app.events.log import EventLogTable, job_event_row
 from app.kit.sql import PreparedStatement, Scope
 from app.models.export_store import checkpoint_dropped, is_checkpoint_model
 from app.models.models import used_by

@@ -22,7 +22,7 @@ from app.jobs.tables import JobEventTable as Events
 from app.jobs.tables import JobEventTable as Table
 from app.jobs.tables import JobMetricTable as Points
 from app.jobs.tables import ReportTable as TableReports
-from app.kit.event_log import log_job_event
+from app.events.log import log_job_event
 from app.kit.faults import unknown_cursor
 from app.kit.ids import Split, new_id
 from app.kit.sql import Keyset, from_row, storable, unix_or_none

@@ -24,7 +24,7 @@ from app.jobs.tables import FineTuningJobTable
 from app.jobs.tables import FineTuningJobTable as Table
 from app.jobs.tables import JournalTable as TableJournal
 from app.kit.errors import NotFound, WrongState
-from app.kit.event_log import log_end
+from app.events.log import log_end
 from app.kit.leases import ended_lease
 from app.kit.sql import from_row
 from app.webhooks.events import job_event

@@ -119,7 +119,7 @@ def api_child(settings: Settings, data_dir: DataDir, port: int) -> ChildSpec:
             *running_module("uvicorn", "app.main:create_app", "--factory", *_FIRST_ON_PATH),
             *("--host", HOST, "--port", str(port), "--timeout-graceful-shutdown", "5"),
             # The same loop whether or not a library has brought uvloop, which uvicorn would take.
-            *("--http", "app.kit.protocol:Protocol", "--loop", "asyncio"),
+            *("--http", "app.http.protocol:Protocol", "--loop", "asyncio"),
             *_trusted_proxies(),
         ),
         environment=_without(_environment(settings), hidden),

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 from fastapi import Request, Response
 from fastapi.responses import JSONResponse, StreamingResponse
 
-from app.kit.requests import unless_client_hangs_up
+from app.http.requests import unless_client_hangs_up
 
 
 class Completions(Protocol):

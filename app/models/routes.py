@@ -8,11 +8,11 @@ from fastapi.responses import JSONResponse, StreamingResponse
 from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
-from app.dependencies import After, AnyPrincipal, Context, Downloading, Limit, Services
+from app.http.dependencies import After, AnyPrincipal, Context, Downloading, Limit, Services
 from app.kit.downloads import IfRangeHeader, RangeHeader, download_replies, download_reply
-from app.kit.error_replies import responses
+from app.http.error_replies import responses
 from app.kit.faults import unknown_cursor
-from app.kit.requests import metadata_pairs
+from app.http.requests import metadata_pairs
 from app.kit.schemas import Deleted, Order, Page, object_page
 from app.models.chat import StoredCompletion
 from app.models.chat_schemas import ChatCompletionRequest

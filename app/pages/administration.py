@@ -11,7 +11,7 @@ from fastapi.responses import RedirectResponse
 from app.accounts.accounts import AdminPrincipal, SessionOwner, Tenant
 from app.accounts.usage import Amounts, UsageGrouping, UsageKind, UsageQuery
 from app.kit.errors import InvalidRequest, PermissionDenied
-from app.kit.requests import text_of
+from app.http.requests import text_of
 from app.pages.refusals import PageRoute
 from app.pages.rendering import HEADERS, made_on_thread, page
 from app.pages.visitors import SignedIn, counted_request, form_of, signed_in

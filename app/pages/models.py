@@ -14,7 +14,7 @@ from app.files.conversations import BROKEN_CALL
 from app.kit.downloads import ClosingResponse
 from app.kit.errors import InvalidRequest, RequestError
 from app.kit.fields import Json
-from app.kit.requests import LONGEST_TEXT, text_of, unless_client_hangs_up
+from app.http.requests import LONGEST_TEXT, text_of, unless_client_hangs_up
 from app.models.chat import StreamedReply
 from app.pages.refusals import PageRoute
 from app.pages.rendering import HEADERS, LONG_CUT_AT, page

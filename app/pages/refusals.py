@@ -16,7 +16,7 @@ from typing_extensions import override
 from app.accounts.accounts import AdministratorSession
 from app.kit.errors import RateLimited, RequestError
 from app.kit.faults import fault_clause
-from app.kit.requests import check_query
+from app.http.requests import check_query
 from app.pages.rendering import HEADERS, page, wants_page, wants_part
 from app.pages.visitors import SignInRequired
 

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from app.kit.errors import InvalidRequest
-from app.kit.requests import text_of, unless_client_hangs_up
+from app.http.requests import text_of, unless_client_hangs_up
 from app.pages.refusals import PageRoute
 from app.pages.rendering import HEADERS, page
 from app.pages.visitors import OwnForm, SignedIn, Visitor

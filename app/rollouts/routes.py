@@ -5,10 +5,10 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
 
-from app.dependencies import Exporting, Services, StillValid
+from app.http.dependencies import Exporting, Services, StillValid
 from app.jobs.report_schemas import Report
 from app.kit.downloads import Table, table_replies, table_reply
-from app.kit.error_replies import responses
+from app.http.error_replies import responses
 from app.kit.schemas import Page, object_page
 from app.rollouts.rollouts import RolloutRow
 from app.rollouts.schemas import (

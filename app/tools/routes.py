@@ -5,9 +5,9 @@ import asyncio
 from fastapi import APIRouter, Request
 
 from app.curricula.schemas import GeneratedScenarios, GenerateScenarios
-from app.dependencies import After, Limit, Services
-from app.kit.error_replies import responses
-from app.kit.requests import unless_client_hangs_up
+from app.http.dependencies import After, Limit, Services
+from app.http.error_replies import responses
+from app.http.requests import unless_client_hangs_up
 from app.kit.schemas import Deleted, Page, object_page
 from app.tools.environment_schemas import (
     CreateEnvironment,

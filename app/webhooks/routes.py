@@ -2,8 +2,8 @@
 
 from fastapi import APIRouter
 
-from app.dependencies import After, CurrentTenant, Limit, Services
-from app.kit.error_replies import responses
+from app.http.dependencies import After, CurrentTenant, Limit, Services
+from app.http.error_replies import responses
 from app.kit.schemas import Page, object_page
 from app.webhooks.events import EVENT_TYPES
 from app.webhooks.schemas import (

@@ -33,8 +33,8 @@ FEW_LITERALS: Final = 2
 UNREAD: Final = ("workers/learning/", "workers/engines/")
 """Rooms whose patterns read names of a base model's modules; importing them loads torch."""
 IN_FUNCTIONS: Final = {
-    "app/kit/bodies.py": "one class without a repeat",
-    "app/kit/specification.py": "paths of our own routes",
+    "app/http/bodies.py": "one class without a repeat",
+    "app/http/specification.py": "paths of our own routes",
     "app/graders/json_schemas.py": "a pattern of the user, compiled only",
     "app/graders/answer_words.py": "one repeated class",
     "app/rollouts/metric_meanings.py": "names of curves, as long as a tool's name",

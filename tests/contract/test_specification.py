@@ -16,7 +16,7 @@ from app.jobs.reinforcement import ReinforcementMethod
 from app.jobs.schemas import CreateFineTuningJob
 from app.jobs.supervised import DpoMethod, SupervisedMethod
 from app.kit.errors import InvalidRequest
-from app.kit.specification import examples
+from app.http.specification import examples
 from openapi import breaking
 from openapi.compare import DEVIATIONS, UPSTREAM, Comparison, judge, listed
 from openapi.generate import TARGET, document
@@ -85,7 +85,7 @@ def test_every_operation_and_its_parameters_are_described(specification: dict[st
         for parameter in operation.get("parameters", ())
         if not described(parameter)
     ]
-    assert undescribed == [], "describe it at the route or in app/kit/specification.py"
+    assert undescribed == [], "describe it at the route or in app/http/specification.py"
 
 
 def test_every_property_is_described(specification: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from prometheus_client import CollectorRegistry
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.kit.process_metrics import ProcessMetrics
+from app.http.process_metrics import ProcessMetrics
 from app.kit.telemetry import CALLS
 from app.kit.telemetry_exports import EXPORTS
 from tests.support.cases import cases

@@ -7,7 +7,7 @@ from app.jobs.jobs import CONTROL_QUEUE, RUNS_QUEUE
 from app.kit.addresses import read_url
 from app.kit.egress import EgressFailure, EgressReply, EgressRequest, FailureKind
 from app.kit.errors import EndpointRefused
-from app.kit.rate_limits import Quota
+from app.http.rate_limits import Quota
 
 
 @dataclass(slots=True)

@@ -16,8 +16,8 @@ import structlog
 
 from app.database import Database
 from app.kit.errors import Unavailable
-from app.kit.event_reader import event_reader
-from app.kit.events import KEEP_LOG_S
+from app.events.reader import event_reader
+from app.events.events import KEEP_LOG_S
 from app.kit.local_objects import build_objects
 from app.kit.objects import Objects
 from app.maintenance import AgedJob, MaintenanceUnitOfWork, RetainedKind, maintenance

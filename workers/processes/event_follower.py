@@ -13,8 +13,8 @@ import structlog
 
 from app.database import Database
 from app.kit.errors import LeaseLost, Unavailable
-from app.kit.event_reader import ALL_PROJECTS, ClaimedCursor, EventReaderUnitOfWork, event_reader
-from app.kit.events import CommittedEvent
+from app.events.reader import ALL_PROJECTS, ClaimedCursor, EventReaderUnitOfWork, event_reader
+from app.events.events import CommittedEvent
 from app.webhooks.events import EVENT_TYPES
 
 Events = Sequence[CommittedEvent]

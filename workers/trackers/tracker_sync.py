@@ -17,8 +17,8 @@ from app.database import Database
 from app.jobs.claims import job_reader
 from app.jobs.integrations import LIBRARIES
 from app.kit.errors import NotFound, Unavailable
-from app.kit.event_reader import ENDED, event_reader
-from app.kit.events import CommittedEvent
+from app.events.reader import ENDED, event_reader
+from app.events.events import CommittedEvent
 from app.settings import Settings
 from app.webhooks.events import EVENT_TYPES
 from workers.processes.event_follower import LEASE_S, ExternalConsumer, Follower

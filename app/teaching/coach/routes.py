@@ -5,8 +5,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 
-from app.dependencies import After, Limit, Services
-from app.kit.error_replies import responses
+from app.http.dependencies import After, Limit, Services
+from app.http.error_replies import responses
 from app.kit.errors import NotFound
 from app.kit.schemas import Page, object_page
 from app.models.models import STUDENT_PREFIX

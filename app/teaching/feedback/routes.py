@@ -4,9 +4,9 @@ from typing import Annotated, Final
 
 from fastapi import APIRouter, Path, Query
 
-from app.dependencies import After, Limit, Services
-from app.kit.error_replies import responses
-from app.kit.requests import register_path_texts
+from app.http.dependencies import After, Limit, Services
+from app.http.error_replies import responses
+from app.http.requests import register_path_texts
 from app.kit.schemas import Deleted, Page, object_page, page_with_cursors
 from app.teaching.feedback.feedback import LONGEST_NAME, FeedbackFilter, FeedbackType
 from app.teaching.feedback.schemas import (

@@ -2,8 +2,8 @@
 
 from fastapi import APIRouter
 
-from app.dependencies import After, Limit, Services
-from app.kit.error_replies import responses
+from app.http.dependencies import After, Limit, Services
+from app.http.error_replies import responses
 from app.kit.schemas import Deleted, Page, object_page, page_with_cursors
 from app.teaching.recipes.schemas import CreateRecipe, Recipe, RecipeDetails, UpdateRecipe
 from app.tools.registry_pages import AfterVersion

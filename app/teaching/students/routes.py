@@ -5,9 +5,9 @@ from functools import partial
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
-from app.dependencies import After, Limit, Services
+from app.http.dependencies import After, Limit, Services
 from app.jobs.reply_schemas import FineTuningJob
-from app.kit.error_replies import responses
+from app.http.error_replies import responses
 from app.kit.errors import InvalidRequest
 from app.kit.schemas import Page, object_page
 from app.models.completion_replies import completion_reply

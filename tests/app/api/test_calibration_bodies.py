@@ -8,7 +8,7 @@ import pytest
 from fastapi import FastAPI
 
 from app.graders.schemas import CalibrateGrader
-from app.kit import error_replies as errors
+from app.http import error_replies as errors
 from app.kit import faults as values
 from tests.support.cases import cases
 

@@ -5,7 +5,7 @@ import pytest
 from starlette.routing import BaseRoute, Mount, Route
 from typing_extensions import override
 
-from app.kit.error_replies import PathHints
+from app.http.error_replies import PathHints
 
 
 async def _endpoint(_: Any) -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from app.kit.rate_limits import RateLimits, RedisRateLimits
+from app.http.rate_limits import RateLimits, RedisRateLimits
 from tests.support.api.application import Api, running
 from tests.support.cases import cases
 from tests.support.dashboard.visits import visiting

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from app.kit.protocol import CHECKS, ReaderDeadline
+from app.http.protocol import CHECKS, ReaderDeadline
 from tests.support.patience import PATIENCE_S, until
 
 BLOCK = bytes(1 << 20)

@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 import uvicorn
 from starlette.types import Message, Receive, Scope, Send
 
-from app.kit.bodies import BodyGuard
-from app.kit.protocol import Protocol
+from app.http.bodies import BodyGuard
+from app.http.protocol import Protocol
 from tests.support.patience import PATIENCE_S
 
 

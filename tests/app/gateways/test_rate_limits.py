@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from app.kit.rate_limits import Quota, RedisRateLimits
+from app.http.rate_limits import Quota, RedisRateLimits
 from tests.support.stack import Database
 from tests.support.web.one_window import hold_window
 

@@ -37,7 +37,7 @@ def running_api(settings: Settings) -> Iterator[ApiServer]:
     keys = asyncio.run(make_keys(settings))
     config = uvicorn.Config(
         application(settings),
-        http="app.kit.protocol:Protocol",
+        http="app.http.protocol:Protocol",
         loop="asyncio",
         host="127.0.0.1",
         port=0,

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from app.kit import rate_limits
+from app.http import rate_limits
 from tests.support.patience import PATIENCE_S
 
 _RESET_S = 30.0

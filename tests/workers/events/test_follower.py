@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from app.jobs.jobs import Job
-from app.kit.event_reader import EventReaderUnitOfWork, event_reader
-from app.kit.events import CommittedEvent
+from app.events.reader import EventReaderUnitOfWork, event_reader
+from app.events.events import CommittedEvent
 from app.rollouts.metrics import REWARD_MEAN
 from tests.support import stack
 from tests.support.events.killed_exporter import recorder

@@ -13,7 +13,7 @@ from app.files.upload_service import UploadService
 from app.jobs.jobs import StopRequest
 from app.kit.errors import NotFound
 from app.kit.http import HttpResponse
-from app.kit.idempotency_store import StoredResponse
+from app.http.idempotency_store import StoredResponse
 from app.kit.local_objects import LocalObjects
 from tests.support.runs.world import World
 from tests.support.stack import Database

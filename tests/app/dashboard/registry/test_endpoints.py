@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.kit.requests import LONGEST_ROW, LONGEST_TEXT
+from app.http.requests import LONGEST_ROW, LONGEST_TEXT
 from tests.support.api.application import Api, running
 from tests.support.dashboard.hang_ups import hang_up_of
 from tests.support.dashboard.scenes import HOSTILE, create_job, execute, put_points

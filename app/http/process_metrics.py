@@ -22,12 +22,12 @@ from prometheus_client.process_collector import ProcessCollector
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.dependencies import Context
+from app.http.dependencies import Context
 from app.jobs.jobs import JobStatus, StatusCount
 from app.kit.errors import AuthenticationFailed
-from app.kit.health import Health
+from app.http.health import Health
 from app.kit.http import has_key
-from app.kit.middleware import ROUTED
+from app.http.middleware import ROUTED
 from app.kit.telemetry import CALLS
 
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "DELETE", "PUT", "PATCH", "OPTIONS"})

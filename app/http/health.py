@@ -1,24 +1,54 @@
-"""Checks readiness in parts: database and disk each time, the others every few seconds, because a
-prober may call every second, while a reply of the workers takes a second and involves all of them.
-
-
-"""
+"""The state of the service's parts, as its readiness reports it."""
 
 import asyncio
 import time
+from dataclasses import dataclass
+from typing import Final, Literal
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Final
-
 from app.database import Database
 from app.jobs.jobs import CONTROL_QUEUE, RUNS_QUEUE, StatusCount
 from app.kit.disks import FreeSpace
 from app.kit.errors import Unavailable
-from app.kit.health import Health, PartHealth
 from app.kit.job_queue import JobQueue
 from app.models.engine import Inference
 from app.tools.sandbox import SandboxUnavailable, SharedSandbox
+
+
+PartName = Literal["database", "disk", "broker", "worker", "engine", "sandbox"]
+REQUIRED: Final[frozenset[PartName]] = frozenset({"database", "disk"})
+"""Parts without which no request can be served. Without the others the API still accepts jobs,
+which wait, and answers everything but calls of a model.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class PartHealth:
+    ok: bool
+    problem: str | None = None
+    """The fault, without addresses and paths: readiness needs no key."""
+    detail: str | None = None
+    """Details of a part that works: the layers of the sandbox."""
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    parts: dict[PartName, PartHealth]
+
+    @property
+    def ready(self) -> bool:
+        return not self.missing
+
+    @property
+    def missing(self) -> list[PartName]:
+        """The required parts that have a problem."""
+        return [name for name, part in self.parts.items() if name in REQUIRED and not part.ok]
+
+    @property
+    def degraded(self) -> bool:
+        """True while any part has a problem."""
+        return not all(part.ok for part in self.parts.values())
+
 
 FRESH_S: Final = 5.0
 """Seconds for which the results of broker, worker and engine are reused."""

@@ -14,8 +14,8 @@ from fastapi.security.base import SecurityBase
 from app.accounts.accounts import AdminPrincipal, Principal, Tenant
 from app.accounts.callers import check_caller
 from app.kit.errors import AuthenticationFailed, PermissionDenied
-from app.kit.middleware import HELD, PRINCIPAL
-from app.kit.requests import check_query
+from app.http.middleware import HELD, PRINCIPAL
+from app.http.requests import check_query
 from app.wiring import Administration, Factory, ProcessContext, context_of
 
 _bearer = HTTPBearer(auto_error=False, description="An API key of a project")

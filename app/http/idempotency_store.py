@@ -25,7 +25,7 @@ class StoredResponseTable(Base):
     """`NULL` while the first request runs, on a path that creates no row."""
     content_type: Mapped[str | None]
     body: Mapped[bytes | None] = mapped_column(LargeBinary)
-    """The sealed response; see `app.kit.idempotency_service`."""
+    """The sealed response; see `app.http.idempotency`."""
     created_at: Mapped[Now]
 
 

@@ -11,8 +11,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.accounts.accounts import Principal
 from app.accounts.callers import check_caller
-from app.kit.bodies import replay_body
-from app.kit.error_replies import error_reply, replay
+from app.http.bodies import replay_body
+from app.http.error_replies import error_reply, replay
 from app.kit.errors import AuthenticationFailed, RequestError
 from app.kit.http import (
     HttpResponse,
@@ -21,7 +21,7 @@ from app.kit.http import (
     fingerprint_of_form,
     fingerprint_of_json,
 )
-from app.kit.middleware import PRINCIPAL, STORED_RESPONSE
+from app.http.middleware import PRINCIPAL, STORED_RESPONSE
 from app.wiring import ProcessContext
 
 

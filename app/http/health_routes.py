@@ -6,10 +6,10 @@ from fastapi import APIRouter
 from fastapi.responses import JSONResponse
 from pydantic import Field
 
-from app.dependencies import Context
-from app.kit.error_replies import RETRY_AFTER_S
+from app.http.dependencies import Context
+from app.http.error_replies import RETRY_AFTER_S
 from app.kit.fields import DescribedModel
-from app.kit.health import Health, PartName
+from app.http.health import Health, PartName
 from app.kit.schemas import ErrorBody, ErrorEnvelope
 
 

@@ -8,7 +8,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.kit.events import JobEventType
+from app.events.events import JobEventType
 from app.kit.ids import new_id
 from app.kit.leases import FencedRow
 from app.kit.sql import Base, Timestamp, of_project

@@ -15,8 +15,8 @@ from fastapi.routing import APIRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from typing_extensions import override
 
-from app.kit.error_replies import server_error
-from app.kit.requests import EMPTY_QUERY_VALUES, MAPS
+from app.http.error_replies import server_error
+from app.http.requests import EMPTY_QUERY_VALUES, MAPS
 
 REPLY_HEADERS: Final = "reply_headers"
 """Headers of the reply, in success and failure."""

@@ -19,10 +19,10 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.files.files import IN_PARTS, MAX_FILE_BYTES, MAX_PART_BYTES
-from app.kit.error_replies import envelope
+from app.http.error_replies import envelope
 from app.kit.errors import InvalidRequest, TooLarge, TooSlow, missing_parameter
 from app.kit.faults import SIMILARITY, nearest_name
-from app.kit.requests import largest_form
+from app.http.requests import largest_form
 from app.kit.strict_json import MAX_JSON_BYTES, json_problem
 
 if TYPE_CHECKING:
