@@ -17,14 +17,15 @@ from sqlalchemy.ext.asyncio import (
 )
 from typing_extensions import override
 
-from app.accounts.accounts import AdminPrincipal, Principal, Tenant
 from app.accounts.key_store import KEY_ID, SESSION, KeyLookup, KeyStore, SessionLookup, SessionStore
 from app.accounts.store import AuditLogStore, ProjectStore, ServiceAccountStore
 from app.accounts.usage import Quotas
 from app.accounts.usage_store import QuotaStore, UsageStore
 from app.evals.run_store import ValidationRunStore
 from app.evals.store import AttachedEvalRunStore, EvalItemStore, EvalRunStore, EvalStore
+from app.events.log import wrote_end
 from app.files.store import FileStore, UploadStore
+from app.http.idempotency_store import IdempotencyStore
 from app.jobs.curve_store import MetricStore, OutlineStore
 from app.jobs.event_store import CheckpointStore, EventStore, ReportStore, StreamStore
 from app.jobs.jobs import OPEN_JOBS, JobStatus, StatusCount
@@ -32,9 +33,8 @@ from app.jobs.rows import JournalStore
 from app.jobs.run_store import RunJobStore
 from app.jobs.store import JobsInTransaction, JobStore
 from app.jobs.tables import FineTuningJobTable
+from app.kit.callers import AdminPrincipal, Principal, Tenant
 from app.kit.errors import Unavailable
-from app.events.log import wrote_end
-from app.http.idempotency_store import IdempotencyStore
 from app.kit.ids import OrganizationId, ProjectId
 from app.kit.leases import Lease, lock_held
 from app.kit.sql import PROJECT, Callback

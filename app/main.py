@@ -23,21 +23,21 @@ from app.evals.routes import router as evals
 from app.files.routes import router as files
 from app.files.routes import uploads_router as uploads
 from app.graders.routes import router as graders
+from app.http import error_replies as errors
+from app.http.bodies import BodyGuard
 from app.http.health_routes import router as health
+from app.http.idempotent_requests import Idempotency
+from app.http.middleware import EmptyQueryValues, Head, RequestContext
+from app.http.process_metrics import ProcessMetrics, RequestCounter, RouteRecorder
+from app.http.process_metrics import router as process_metrics
+from app.http.specification import SpecifiedApp, sent_events
 from app.jobs.routes import checkpoints_router as checkpoints
 from app.jobs.routes import events_router as events
 from app.jobs.routes import metrics_router as metrics
 from app.jobs.routes import preflight_router as preflight
 from app.jobs.routes import router as jobs
 from app.jobs.routes import streams_router as streams
-from app.http import error_replies as errors
-from app.http.bodies import BodyGuard
-from app.http.idempotent_requests import Idempotency
 from app.kit.logs import hide_queries, log_to_stderr
-from app.http.middleware import EmptyQueryValues, Head, RequestContext
-from app.http.process_metrics import ProcessMetrics, RequestCounter, RouteRecorder
-from app.http.process_metrics import router as process_metrics
-from app.http.specification import SpecifiedApp, sent_events
 from app.models.routes import chat_completions_router as chat_completions
 from app.models.routes import exports_router as exports
 from app.models.routes import permissions_router as permissions

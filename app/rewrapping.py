@@ -19,9 +19,9 @@ from typing_extensions import override
 from app.accounts.tables import ApiKeyTable
 from app.database import Database
 from app.evals.tables import EvalTable
+from app.http.idempotency_store import StoredResponseTable
 from app.jobs.tables import FineTuningJobTable
 from app.kit.http import SEALED_RESPONSE
-from app.http.idempotency_store import StoredResponseTable
 from app.kit.sealing import SecretBox, SecretsUnreadable
 from app.kit.sql import Base
 from app.kit.transactions import BaseUnitOfWork

@@ -9,16 +9,16 @@ from app.accounts import tables as usage
 from app.evals import tables as eval_items
 from app.evals import tables as eval_runs
 from app.evals import tables as evals
+from app.events import log as event_log
 from app.files import tables as files
 from app.files import tables as uploads
+from app.http import idempotency_store as idempotency
 from app.jobs import tables as checkpoints
 from app.jobs import tables as events
 from app.jobs import tables as jobs
 from app.jobs import tables as journal
 from app.jobs import tables as metrics
 from app.jobs import tables as reports
-from app.events import log as event_log
-from app.http import idempotency_store as idempotency
 from app.kit import leases as virtual_times
 from app.kit.sql import Base
 from app.models import tables as exports

@@ -4,7 +4,6 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Any, Final, Self, TypeVar
 
-from app.accounts.accounts import AdminPrincipal, Principal, Tenant
 from app.accounts.key_service import AdminKeyService, KeyService
 from app.accounts.service import (
     ProjectKeyService,
@@ -29,6 +28,8 @@ from app.graders.judge_calls import EngineModels, build_judge_egress
 from app.graders.scorer import ComputingShares
 from app.graders.service import RegisteredGraderService
 from app.http.health import HealthPorts, HealthService, MonitoringService
+from app.http.idempotency import IdempotencyService
+from app.http.rate_limits import RateLimits, RedisRateLimits
 from app.jobs.creation import CreationPorts, JobCreationService
 from app.jobs.curve_service import CurvePointService, CurveService
 from app.jobs.file_validation import FileValidation, FileValidationPorts
@@ -44,16 +45,15 @@ from app.jobs.references import (
 )
 from app.jobs.service import CheckpointService, EventService, JobService
 from app.jobs.streams import JobWatch, StreamService
+from app.kit.callers import AdminPrincipal, Principal, Tenant
 from app.kit.disks import FreeSpace
 from app.kit.egress import Egress, ProjectEgress
 from app.kit.egress_client import build_egress
 from app.kit.egress_guard import EgressPolicy
 from app.kit.endpoints import CallSigner, cache_salt
-from app.http.idempotency import IdempotencyService
 from app.kit.job_queue import CeleryJobQueue, JobQueue
 from app.kit.local_objects import build_objects
 from app.kit.objects import Objects
-from app.http.rate_limits import RateLimits, RedisRateLimits
 from app.kit.sealing import SecretBox, build_secret_box
 from app.kit.slots import ProjectSlots, SharedSlots
 from app.kit.texts import Redaction, nothing, shaped_data

@@ -23,8 +23,9 @@ from app.models.compute import (
     ComputeScore,
     MeasuredChoice,
     Products,
+    measured_choice,
+    write_choice,
 )
-from app.models.directories import measured_choice, write_choice
 from workers.compute import NICENESS, describe_processor
 
 Work = Callable[[], None]

@@ -12,15 +12,20 @@ from celery import Celery
 from celery.signals import celeryd_init
 from kombu.entity import Queue
 
-from app.evals.evals import EVAL_TASK
 from app.jobs.integrations import TRACK_TASK
-from app.jobs.jobs import CONTROL_QUEUE, EXPIRE_TASK, RUN_TASK, RUNS_QUEUE, SWEEP_TASK
-from app.kit.job_queue import broker_settings
+from app.jobs.jobs import EXPIRE_TASK, SWEEP_TASK
+from app.kit.job_queue import (
+    CONTROL_QUEUE,
+    DELIVER_TASK,
+    EVAL_TASK,
+    EXPORT_TASK,
+    RUN_TASK,
+    RUNS_QUEUE,
+    broker_settings,
+)
 from app.kit.logs import log_to_stderr
 from app.kit.span_export import ExporterMissing, check_installed
-from app.models.adapters import EXPORT_TASK
 from app.settings import Settings, load_settings
-from app.webhooks.events import DELIVER_TASK
 from workers.telemetry.metrics_server import serve_metrics
 
 EXPIRE_INTERVAL_S = 600.0

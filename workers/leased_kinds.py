@@ -7,7 +7,7 @@ from typing import Final
 
 from app.evals.claims import eval_claims
 from app.jobs.claims import job_claims
-from app.jobs.jobs import CONTROL_QUEUE, RUNS_QUEUE
+from app.kit.job_queue import CONTROL_QUEUE, RUNS_QUEUE
 from app.kit.telemetry import SpanName
 from app.models.export_claims import export_claims
 from workers.processes.leased_work import LeasedWork, python_module

@@ -1,82 +1,16 @@
 """The actor of a request: the key, session or command that changes something, and its address."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
-from ipaddress import ip_address
-from typing import Final, Literal, assert_never
+from typing import Final, assert_never
 
+from app.kit.callers import AdminPrincipal, Principal, Tenant
 from app.kit.errors import PermissionDenied
-from app.kit.ids import OrganizationId, ProjectId
-
-ActorKind = Literal["api_key", "session", "command_line"]
-
-
-@dataclass(frozen=True, slots=True)
-class Actor:
-    kind: ActorKind
-    id: str
-    """Id of the API key, of a session that of its key; empty while it is not known."""
-    address: str = ""
-    """The client's address as the service sees it."""
-
-    @property
-    def text(self) -> str:
-        """Returns kind, id and address, separated by spaces. A text that is not an IP address is
-        left out: a header of the client may have named it.
-        """
-        return " ".join((self.kind, self.id, _ip_address(self.address)))
-
-
-def _ip_address(sent: str) -> str:
-    try:
-        return str(ip_address(sent.partition("%")[0]))
-    except ValueError:
-        return ""
-
-
-COMMAND_LINE: Final = Actor("command_line", "")
-"""A command of the operator, on the machine of the service."""
 
 
 class KeyKind(StrEnum):
     PROJECT = "project"
     ADMIN = "admin"
-
-
-@dataclass(frozen=True, slots=True)
-class Tenant:
-    """One project of one organization: the unit of isolation (rows, adapters, limits, logs)."""
-
-    organization_id: OrganizationId
-    project_id: ProjectId
-    organization_slug: str
-    key_id: str
-    """Id of the caller's API key, for logs; a run has the key id of its job."""
-
-    @property
-    def scope_id(self) -> str:
-        """Id of the project or organization: limits are counted and responses sealed by it."""
-        return self.project_id
-
-
-@dataclass(frozen=True, slots=True)
-class AdminPrincipal:
-    """An organization's admin key: manages projects and keys, reads no project's data."""
-
-    organization_id: OrganizationId
-    key_id: str
-
-    @property
-    def scope_id(self) -> str:
-        """Id of what a request acts for: limits are counted and responses sealed by it."""
-        return self.organization_id
-
-
-Principal = Tenant | AdminPrincipal
-"""The caller of a request."""
 
 
 # Both as the hosted API answers a key of an archived project.
@@ -221,35 +155,3 @@ class SessionOwner:
 
 class AdministratorSession(PermissionDenied):
     """The session of an admin key asked for a page of a project."""
-
-
-_current: ContextVar[Actor | None] = ContextVar("actor", default=None)
-
-
-def act_as(actor: Actor | None) -> None:
-    """Names the actor of the running task. Changes without an actor leave no entry in the audit
-    log: they are the service's own.
-    """
-    _current.set(actor)
-
-
-def identify(key_id: str) -> None:
-    """Completes the actor of a sign-in, whose key is known only after the key or link is read."""
-    actor = _current.get()
-    if actor is not None and not actor.id:
-        _current.set(replace(actor, id=key_id))
-
-
-@contextmanager
-def acting_as_key(key_id: str) -> Iterator[None]:
-    """Gives the actor of the running task another key within the block."""
-    actor = _current.get()
-    former = _current.set(None if actor is None else replace(actor, id=key_id))
-    try:
-        yield
-    finally:
-        _current.reset(former)
-
-
-def current_actor() -> Actor | None:
-    return _current.get()

@@ -10,9 +10,9 @@ from typing import Final, assert_never
 
 from fastapi import Request
 
-from app.accounts.accounts import Actor, AdminPrincipal, Principal, Tenant, act_as
-from app.kit.errors import AuthenticationFailed, RateLimited
 from app.http.middleware import HELD, REPLY_HEADERS
+from app.kit.callers import Actor, AdminPrincipal, Principal, Tenant, act_as
+from app.kit.errors import AuthenticationFailed, RateLimited
 from app.wiring import ProcessContext
 
 _MINUTE_S = 60

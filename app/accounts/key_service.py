@@ -19,14 +19,12 @@ from app.accounts.accounts import (
     NO_PROJECT,
     PROJECT_ARCHIVED,
     USE_RESOLUTION_S,
-    AdminPrincipal,
     ApiKeyRow,
     KeyKind,
     OwnedKey,
-    Principal,
-    Tenant,
 )
 from app.database import Database, UnitOfWork
+from app.kit.callers import AdminPrincipal, Principal, Tenant
 from app.kit.errors import AuthenticationFailed, Unavailable, WrongState
 from app.kit.ids import OrganizationId, ProjectId, new_id, random_text
 

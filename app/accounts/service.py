@@ -11,8 +11,6 @@ from typing import Protocol
 import structlog
 
 from app.accounts.accounts import (
-    COMMAND_LINE,
-    AdminPrincipal,
     ApiKeyRow,
     KeyKind,
     Organization,
@@ -20,14 +18,13 @@ from app.accounts.accounts import (
     Project,
     ServiceAccount,
     ServiceAccountRole,
-    Tenant,
-    act_as,
 )
 from app.accounts.key_service import KeyService, MintedKey, expiry
 from app.accounts.usage import Quotas, check_quota
 from app.database import Database, UnitOfWork
 from app.evals.service import EvalRunService
 from app.jobs.service import JobService
+from app.kit.callers import COMMAND_LINE, AdminPrincipal, Tenant, act_as
 from app.kit.errors import InvalidRequest, WrongState
 from app.kit.ids import OrganizationId, ProjectId, new_id
 

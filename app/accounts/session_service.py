@@ -8,20 +8,10 @@ from typing import Final, assert_never
 
 import structlog
 
-from app.accounts.accounts import (
-    LINK_S,
-    SESSION_S,
-    AdminPrincipal,
-    Principal,
-    SessionKind,
-    SessionOwner,
-    StoredSession,
-    Tenant,
-    acting_as_key,
-    identify,
-)
+from app.accounts.accounts import LINK_S, SESSION_S, SessionKind, SessionOwner, StoredSession
 from app.accounts.key_service import KeyService, look_up_part
 from app.database import Database, UnitOfWork
+from app.kit.callers import AdminPrincipal, Principal, Tenant, acting_as_key, identify
 from app.kit.errors import AuthenticationFailed
 
 log = structlog.get_logger()

@@ -22,10 +22,10 @@ from app.accounts.usage_schemas import (
     page_of,
 )
 from app.http.dependencies import Administered, After, Limit, StillValid
-from app.kit.downloads import Table, table_reply
 from app.http.error_replies import responses
-from app.kit.errors import refused_value
 from app.http.middleware import BracketedLists
+from app.kit.downloads import Table, table_reply
+from app.kit.errors import refused_value
 from app.kit.schemas import Page, object_page
 
 router = APIRouter(prefix="/v1/organization", tags=["Usage"], route_class=BracketedLists)

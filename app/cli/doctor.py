@@ -10,7 +10,7 @@ from pathlib import Path
 from app.local.layout import HOST
 from app.local.servers import find_postgres, find_valkey
 from app.local.state import DataDir, EmbeddedError, is_free, owner_pid, unprivileged_user
-from app.models.directories import measured_choices
+from app.models.compute import measured_choices
 from app.settings import ConfiguredCompute, HostSettings, ModelSettings
 
 _ENOUGH_DISK_BYTES = 2_000_000_000

@@ -13,11 +13,18 @@ from typing import IO, Final, Self
 
 from app.cli.client import Answer, NoAnswer, ReplyTooLong, Service
 from app.cli.terminal import ServiceError
+from app.kit.directories import (
+    FULL,
+    MANIFEST,
+    ManifestMismatch,
+    check_digests,
+    check_directory,
+    flush,
+    read_manifest,
+)
 from app.kit.disks import sha256_of
 from app.kit.errors import AgentRftError
 from app.kit.processes import NO_ANSWER
-from app.models.adapters import MANIFEST, ManifestMismatch, check_digests, read_manifest
-from app.models.directories import FULL, check_directory, flush
 
 _MANIFEST_HEADER: Final = "x-manifest-sha256"
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")

@@ -12,7 +12,6 @@ from typing import Final
 
 from anyio import open_file
 
-from app.accounts.accounts import Tenant
 from app.curricula.curricula import (
     CURRICULUM_SPLITS,
     AnySource,
@@ -28,6 +27,7 @@ from app.curricula.split_files import split_path
 from app.database import Database
 from app.files.hub_data_sets import HubLocation
 from app.files.row_files import Inspections, RowFiles
+from app.kit.callers import Tenant
 from app.kit.errors import InvalidRequest, WrongState, refused_value
 from app.kit.fields import Json
 from app.kit.ids import new_id

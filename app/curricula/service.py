@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Final
 
 from typing_extensions import override
 
-from app.accounts.accounts import Tenant
 from app.curricula.curricula import (
     CURRICULUM_SPLITS,
     MADE_FROM,
@@ -30,6 +29,7 @@ from app.files.rows import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES, MIN_EXAMPLES,
 from app.files.service import FileService
 from app.jobs.file_checks import FileRules, ReadFile, lines_of, read_file, row_reader
 from app.jobs.supervised import MethodType
+from app.kit.callers import Tenant
 from app.kit.errors import InvalidRequest, NotFound, missing_parameter
 from app.kit.fields import Json
 from app.kit.issues import PreflightIssue

@@ -9,7 +9,6 @@ from typing import Final, assert_never
 
 from anyio import open_file
 
-from app.accounts.accounts import Tenant
 from app.curricula.curricula import (
     CURRICULUM_SPLITS,
     AnySource,
@@ -35,6 +34,7 @@ from app.files.hub_data_sets import HubLocation
 from app.files.row_files import Inspections, content_gone
 from app.files.table_formats import SourceFile
 from app.jobs.jobs import TERMINAL, Job
+from app.kit.callers import Tenant
 from app.kit.errors import InvalidRequest, NotFound, WrongState, refused_value
 from app.kit.fields import Json
 from app.rollouts.rollouts import RolloutCursor, RolloutFilter, RolloutRow

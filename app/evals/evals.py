@@ -13,7 +13,6 @@ from app.kit.faults import UnreadKey
 from app.kit.issues import NoEffect
 from app.rollouts.baselines import Baseline, BaselineRow
 
-EVAL_TASK: Final = "agent_rft.run_eval"
 _JOB_PREFIX: Final = "ftjob-"
 _RUN_PREFIX: Final = "evalrun_"
 EvalCriterion = AnyGrader

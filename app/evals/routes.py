@@ -5,7 +5,6 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
 
-from app.http.dependencies import After, Context, Limit, Services
 from app.evals.evals import EvalOrder, EvalRunStatus
 from app.evals.schemas import (
     CreateEval,
@@ -17,6 +16,7 @@ from app.evals.schemas import (
     OutputItemObject,
     UpdateEval,
 )
+from app.http.dependencies import After, Context, Limit, Services
 from app.http.error_replies import responses
 from app.kit.schemas import Order, Page, object_page
 

@@ -6,7 +6,6 @@ from copy import deepcopy
 from dataclasses import replace
 from typing import Any, Final, assert_never
 
-from app.accounts.accounts import Tenant
 from app.database import Database, UnitOfWork
 from app.evals.data_source_faults import ROOT, data_source_faults, path_fault
 from app.evals.data_sources import (
@@ -31,6 +30,7 @@ from app.evals.evals import (
 from app.evals.validation_service import ValidationRunService
 from app.graders.definitions import GRADER_MODELS
 from app.graders.template_faults import constant_scores
+from app.kit.callers import Tenant
 from app.kit.errors import InvalidRequest, NotFound, WrongState, refused_value
 from app.kit.faults import refused_wholly
 from app.kit.fields import parameter

@@ -5,7 +5,6 @@ import sys
 from collections.abc import AsyncGenerator, Iterable
 from typing import Any, Final
 
-from app.accounts.accounts import Tenant
 from app.database import Database, UnitOfWork
 from app.evals.evals import (
     Eval,
@@ -21,6 +20,7 @@ from app.evals.evals import (
 from app.evals.job_runs import ValidationCounts, ValidationItems, rollout_id, run_of
 from app.files.row_files import rows_at
 from app.jobs.jobs import Job
+from app.kit.callers import Tenant
 from app.kit.errors import NotFound
 from app.kit.faults import unknown_cursor
 from app.kit.objects import Objects

@@ -1,1 +1,1 @@
-"""Events."""
+"""The log of committed events, which webhooks and trackers read."""

@@ -9,7 +9,6 @@ from fastapi.responses import StreamingResponse
 from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
-from app.http.dependencies import After, Downloading, Services
 from app.files.files import LISTED_PURPOSES, PURPOSES, NewFile
 from app.files.schemas import (
     MAX_EXPIRY_S,
@@ -21,10 +20,11 @@ from app.files.schemas import (
     UploadPart,
 )
 from app.http.bodies import StreamedForm, plain_name
-from app.kit.downloads import ClosingResponse
+from app.http.dependencies import After, Downloading, Services
 from app.http.error_replies import responses
-from app.kit.errors import InvalidRequest, missing_parameter
 from app.http.idempotent_requests import idempotency_check
+from app.kit.downloads import ClosingResponse
+from app.kit.errors import InvalidRequest, missing_parameter
 from app.kit.schemas import Deleted, Order, Page, object_page
 
 router = APIRouter(prefix="/v1/files", tags=["Files"])

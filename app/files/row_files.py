@@ -22,10 +22,10 @@ from typing import Final, TypeVar
 
 from anyio import BrokenWorkerProcess, CapacityLimiter, fail_after, to_process
 
-from app.accounts.accounts import Tenant
 from app.files.files import FileRow, NewFile
 from app.files.rows import is_blank
 from app.files.service import Check, FileService
+from app.kit.callers import Tenant
 from app.kit.errors import InvalidRequest, RequestError, Unavailable
 from app.kit.fields import Json
 from app.kit.local_objects import local_copy, work_directory

@@ -20,10 +20,10 @@ from typing import Final
 
 import msgspec
 
-from app.accounts.accounts import Tenant
 from app.database import Database, UnitOfWork
 from app.files.files import IN_PARTS, MAX_FILE_BYTES, PURPOSES, FileRow, NewFile
 from app.files.rows import MAX_TRAIN_EXAMPLES, is_blank
+from app.kit.callers import Tenant
 from app.kit.errors import InvalidRequest, NotFound, TooLarge, WrongState
 from app.kit.ids import new_id
 from app.kit.objects import DOWNLOAD_CHUNK_BYTES, Objects, StoredObject

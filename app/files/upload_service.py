@@ -12,7 +12,6 @@ from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, S
 from dataclasses import replace
 from typing import NoReturn
 
-from app.accounts.accounts import Tenant
 from app.database import Database, UnitOfWork
 from app.files.files import (
     MAX_PART_BYTES,
@@ -25,6 +24,7 @@ from app.files.files import (
     UploadRow,
 )
 from app.files.service import JsonlCheck, check_purpose, checked_blocks, file_row, object_key
+from app.kit.callers import Tenant
 from app.kit.errors import InvalidRequest, TooLarge, Unavailable, WrongState
 from app.kit.ids import new_id
 from app.kit.objects import Objects, StoredObject

@@ -8,7 +8,6 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import Any, Final
 
-from app.accounts.accounts import Tenant
 from app.database import Database
 from app.files.datasets import grader_item
 from app.files.row_files import FileLine, rows_at
@@ -40,6 +39,7 @@ from app.graders.scorer import (
     text_sample,
 )
 from app.graders.template_faults import SAMPLE_KEYS
+from app.kit.callers import Tenant
 from app.kit.errors import InvalidRequest, NotFound
 from app.kit.ids import new_id
 from app.kit.slots import RETRY_LONG_WORK_AFTER_S, ProjectSlots

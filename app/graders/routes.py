@@ -2,7 +2,6 @@
 
 from fastapi import APIRouter, Request
 
-from app.http.dependencies import After, Limit, Services
 from app.graders.calibration import GraderCalibration
 from app.graders.schemas import (
     CalibrateGrader,
@@ -11,6 +10,7 @@ from app.graders.schemas import (
     RunRegisteredGrader,
     UpdateGrader,
 )
+from app.http.dependencies import After, Limit, Services
 from app.http.error_replies import responses
 from app.http.requests import unless_client_hangs_up
 from app.kit.schemas import Deleted, Page

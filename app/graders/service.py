@@ -7,10 +7,10 @@ from typing import Any, ClassVar, Final
 from pydantic import BaseModel, TypeAdapter
 from typing_extensions import override
 
-from app.accounts.accounts import Tenant
 from app.database import Database
 from app.graders.definitions import GRADER_MODELS, AnyGrader, Grader
 from app.graders.template_faults import REWARDS_ALIKE, constant_scores, unplayable_path
+from app.kit.callers import Tenant
 from app.kit.errors import InvalidRequest
 from app.kit.faults import UnreadKey
 from app.models.service import JudgeModels

@@ -1,1 +1,1 @@
-"""Http."""
+"""What every request passes before and after the route of its noun."""

@@ -20,9 +20,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.files.files import IN_PARTS, MAX_FILE_BYTES, MAX_PART_BYTES
 from app.http.error_replies import envelope
+from app.http.requests import largest_form
 from app.kit.errors import InvalidRequest, TooLarge, TooSlow, missing_parameter
 from app.kit.faults import SIMILARITY, nearest_name
-from app.http.requests import largest_form
 from app.kit.strict_json import MAX_JSON_BYTES, json_problem
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ from fastapi import Depends, Query, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from fastapi.security.base import SecurityBase
 
-from app.accounts.accounts import AdminPrincipal, Principal, Tenant
 from app.accounts.callers import check_caller
-from app.kit.errors import AuthenticationFailed, PermissionDenied
 from app.http.middleware import HELD, PRINCIPAL
 from app.http.requests import check_query
+from app.kit.callers import AdminPrincipal, Principal, Tenant
+from app.kit.errors import AuthenticationFailed, PermissionDenied
 from app.wiring import Administration, Factory, ProcessContext, context_of
 
 _bearer = HTTPBearer(auto_error=False, description="An API key of a project")

@@ -2,18 +2,18 @@
 
 import asyncio
 import time
-from dataclasses import dataclass
-from typing import Final, Literal
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Final, Literal
+
 from app.database import Database
-from app.jobs.jobs import CONTROL_QUEUE, RUNS_QUEUE, StatusCount
+from app.jobs.jobs import StatusCount
 from app.kit.disks import FreeSpace
 from app.kit.errors import Unavailable
-from app.kit.job_queue import JobQueue
+from app.kit.job_queue import CONTROL_QUEUE, RUNS_QUEUE, JobQueue
 from app.models.engine import Inference
 from app.tools.sandbox import SandboxUnavailable, SharedSandbox
-
 
 PartName = Literal["database", "disk", "broker", "worker", "engine", "sandbox"]
 REQUIRED: Final[frozenset[PartName]] = frozenset({"database", "disk"})

@@ -8,8 +8,8 @@ from pydantic import Field
 
 from app.http.dependencies import Context
 from app.http.error_replies import RETRY_AFTER_S
-from app.kit.fields import DescribedModel
 from app.http.health import Health, PartName
+from app.kit.fields import DescribedModel
 from app.kit.schemas import ErrorBody, ErrorEnvelope
 
 

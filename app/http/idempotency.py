@@ -13,8 +13,8 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
-from app.accounts.accounts import Principal
 from app.database import Database, RequestUnitOfWork
+from app.kit.callers import Principal
 from app.kit.errors import IdempotencyKeyInUse, IdempotencyKeyReused
 from app.kit.http import SEALED_RESPONSE, HttpResponse, RepeatedRequest
 from app.kit.sealing import SecretBox, SecretsUnreadable

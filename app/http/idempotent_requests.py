@@ -9,10 +9,11 @@ from fastapi import Request
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.accounts.accounts import Principal
 from app.accounts.callers import check_caller
 from app.http.bodies import replay_body
 from app.http.error_replies import error_reply, replay
+from app.http.middleware import PRINCIPAL, STORED_RESPONSE
+from app.kit.callers import Principal
 from app.kit.errors import AuthenticationFailed, RequestError
 from app.kit.http import (
     HttpResponse,
@@ -21,7 +22,6 @@ from app.kit.http import (
     fingerprint_of_form,
     fingerprint_of_json,
 )
-from app.http.middleware import PRINCIPAL, STORED_RESPONSE
 from app.wiring import ProcessContext
 
 

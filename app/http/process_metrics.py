@@ -23,11 +23,11 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.http.dependencies import Context
+from app.http.health import Health
+from app.http.middleware import ROUTED
 from app.jobs.jobs import JobStatus, StatusCount
 from app.kit.errors import AuthenticationFailed
-from app.http.health import Health
 from app.kit.http import has_key
-from app.http.middleware import ROUTED
 from app.kit.telemetry import CALLS
 
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "DELETE", "PUT", "PATCH", "OPTIONS"})

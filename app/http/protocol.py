@@ -17,7 +17,7 @@ import structlog
 from typing_extensions import override
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
-from app.jobs.jobs import END_STREAM
+from app.kit.http import END_STREAM
 
 log = structlog.get_logger()
 

@@ -12,12 +12,12 @@ from typing_extensions import override
 
 from app.across_tenants import ClaimUnitOfWork, CrossTenantUnitOfWork, set_tenant
 from app.database import Database, ProjectUnitOfWork
+from app.events.log import log_end
 from app.jobs.event_store import CheckpointStore, EventStore
 from app.jobs.jobs import OPEN_JOBS, Job, JobStatus, StopRequest
 from app.jobs.rows import pause_job, to_job
 from app.jobs.tables import FineTuningJobTable as Table
 from app.kit.errors import NotFound
-from app.events.log import log_end
 from app.kit.leases import Lease, lock_held
 from app.kit.queues import WORKER_LOST, QueuedRows
 from app.kit.transactions import Sessions, of_session

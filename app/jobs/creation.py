@@ -6,7 +6,6 @@ import time
 from dataclasses import dataclass
 from typing import assert_never
 
-from app.accounts.accounts import Tenant
 from app.database import Database
 from app.evals.evals import Eval, eval_of_job
 from app.jobs.call_checks import model_fault
@@ -32,6 +31,7 @@ from app.jobs.reproducibility import split_integrations
 from app.jobs.requests import JobRequest
 from app.jobs.service import with_queue_position
 from app.jobs.supervised import DpoMethod, SupervisedMethod
+from app.kit.callers import Tenant
 from app.kit.egress import Egress
 from app.kit.errors import InvalidRequest, Unavailable
 from app.kit.fields import Json

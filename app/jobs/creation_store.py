@@ -37,6 +37,7 @@ from app.evals.evals import Eval
 from app.evals.store import eval_row
 from app.evals.tables import EvalTable
 from app.evals.tables import EvalTable as EvalDeletion
+from app.events.log import EventLogTable, job_event_row
 from app.files.files import NOT_READY, not_ready
 from app.files.store import UNEXPIRED
 from app.files.tables import FileTable
@@ -48,7 +49,6 @@ from app.jobs.tables import CheckpointTable as Checkpoint
 from app.jobs.tables import FineTuningJobTable as Table
 from app.jobs.tables import JobEventTable
 from app.kit.errors import AuthenticationFailed, InvalidRequest, WrongState
-from app.events.log import EventLogTable, job_event_row
 from app.kit.sql import PreparedStatement, Scope
 from app.models.export_store import checkpoint_dropped, is_checkpoint_model
 from app.models.models import used_by

@@ -7,7 +7,6 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from itertools import groupby
 from typing import Final
 
-from app.accounts.accounts import Tenant
 from app.database import Database, UnitOfWork
 from app.jobs.curves import OutlinedCurves, block_size, check_parts
 from app.jobs.findings import (
@@ -18,6 +17,7 @@ from app.jobs.findings import (
     watched_by,
 )
 from app.jobs.jobs import Job
+from app.kit.callers import Tenant
 from app.kit.ids import Split
 from app.rollouts.metrics import MetricPoint
 

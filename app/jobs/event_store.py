@@ -14,6 +14,7 @@ from sqlalchemy.dialects.postgresql import insert as insert_checkpoints
 from sqlalchemy.dialects.postgresql import insert as insert_reports
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.events.log import log_job_event
 from app.jobs.jobs import Checkpoint, EventKind, EventLevel, JobEvent, JobHead, JobStatus
 from app.jobs.tables import CheckpointTable as TableCheckpoints
 from app.jobs.tables import FineTuningJobTable
@@ -22,7 +23,6 @@ from app.jobs.tables import JobEventTable as Events
 from app.jobs.tables import JobEventTable as Table
 from app.jobs.tables import JobMetricTable as Points
 from app.jobs.tables import ReportTable as TableReports
-from app.events.log import log_job_event
 from app.kit.faults import unknown_cursor
 from app.kit.ids import Split, new_id
 from app.kit.sql import Keyset, from_row, storable, unix_or_none

@@ -14,7 +14,6 @@ from weakref import WeakValueDictionary
 
 import structlog
 
-from app.accounts.accounts import Tenant
 from app.database import Database, UnitOfWork
 from app.files.row_files import Inspections
 from app.jobs import reinforcement, supervised
@@ -27,6 +26,7 @@ from app.jobs.methods import (
     StoredSupervisedMethod,
 )
 from app.jobs.preflight import DatasetReport
+from app.kit.callers import Tenant
 from app.kit.errors import AgentRftError
 from app.kit.issues import PreflightIssue
 from app.kit.job_queue import JobQueue

@@ -158,11 +158,8 @@ def read_attached(stored: list[dict[str, Any]]) -> list[AttachedEval]:
     return [AttachedEval(**each) for each in stored]
 
 
-RUN_TASK = "agent_rft.run_job"
 SWEEP_TASK = "agent_rft.sweep"
 EXPIRE_TASK = "agent_rft.expire"
-RUNS_QUEUE = "runs"
-CONTROL_QUEUE = "control"
 
 EventLevel = Literal["info", "warn", "error"]
 EventKind = Literal["message", "metrics"]
@@ -390,10 +387,6 @@ class StatusCount:
 
 LAST_EVENT_ID: Final = "Last-Event-ID"
 """The header with the last received event, which a browser sends when it reconnects."""
-END_STREAM: Final = "end_stream"
-"""Key of a request's state: the function that ends its stream. A server that stops calls it,
-because it waits for open replies.
-"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, assert_never
 
-from app.accounts.accounts import Tenant
 from app.database import Database, UnitOfWork
 from app.evals.data_source_faults import ROOT
 from app.evals.data_sources import MAX_ITEMS
@@ -28,6 +27,7 @@ from app.jobs.reinforcement import ReinforcementMethod
 from app.jobs.reproducibility import redact_method
 from app.jobs.supervised import DpoMethod, SupervisedMethod
 from app.jobs.warnings import call_warnings, suffix_warnings
+from app.kit.callers import Tenant
 from app.kit.egress import Egress
 from app.kit.errors import InvalidRequest, NotFound, refused_value
 from app.kit.faults import unread, unread_message

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from app.accounts.accounts import Tenant
 from app.database import Database
 from app.files.files import NOT_READY, not_ready
 from app.files.row_files import Inspections
@@ -23,6 +22,7 @@ from app.jobs.preflight import DatasetReport, EndpointCheck, PreflightReport, is
 from app.jobs.probes import EndpointProbes, McpListings, first_addresses
 from app.jobs.readable_calls import ReadableCalls
 from app.jobs.requests import JobRequest
+from app.kit.callers import Tenant
 from app.kit.errors import NotFound
 from app.kit.issues import PreflightIssue
 from app.kit.walk import FieldKind

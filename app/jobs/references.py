@@ -6,7 +6,6 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Protocol, assert_never
 
-from app.accounts.accounts import Tenant
 from app.curricula.curricula import CURRICULUM_SPLITS
 from app.curricula.service import CurriculumService, inline_name
 from app.database import Database
@@ -17,6 +16,7 @@ from app.graders.service import RegisteredGraderService
 from app.jobs.jobs import NewJob
 from app.jobs.requests import JobRequest
 from app.jobs.supervised import DpoMethod, SupervisedMethod
+from app.kit.callers import Tenant
 from app.kit.errors import InvalidRequest, NotFound, WrongState
 from app.tools.environments import FILE_PARAM, PARAM, AnyEnvironment, BuiltIn, read_environment
 from app.tools.mcp_listings import ALL_SENT, SentServers, split_tools

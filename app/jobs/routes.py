@@ -10,6 +10,8 @@ from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
 from app.http.dependencies import After, Exporting, Limit, Services, StillValid, Streaming
+from app.http.error_replies import responses
+from app.http.requests import metadata_pairs, unless_client_hangs_up
 from app.jobs.jobs import LAST_EVENT_ID, NO_CAPS, Job, StreamedEvent
 from app.jobs.preflight_schemas import FineTuningJobValidation, read_call
 from app.jobs.reply_schemas import FineTuningJob, FineTuningJobCheckpoint, FineTuningJobEvent
@@ -17,10 +19,8 @@ from app.jobs.report_schemas import STREAM_SCHEMA, Curve, CurvePoint, StreamedJo
 from app.jobs.schemas import CreateFineTuningJob, ResumeFineTuningJob
 from app.jobs.streams import event_stream
 from app.kit.downloads import FormatQuery, Table, table_replies, table_reply
-from app.http.error_replies import responses
 from app.kit.errors import InvalidRequest, refused_value
 from app.kit.ids import Split
-from app.http.requests import metadata_pairs, unless_client_hangs_up
 from app.kit.schemas import Deleted, Page, object_page
 from app.rollouts.metric_meanings import check_names
 from app.rollouts.metrics import MEANINGS, MetricPoint

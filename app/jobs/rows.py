@@ -9,6 +9,7 @@ from sqlalchemy import delete, inspect, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
+from app.events.log import log_end
 from app.jobs.jobs import (
     Caps,
     Job,
@@ -24,7 +25,6 @@ from app.jobs.tables import FineTuningJobTable
 from app.jobs.tables import FineTuningJobTable as Table
 from app.jobs.tables import JournalTable as TableJournal
 from app.kit.errors import NotFound, WrongState
-from app.events.log import log_end
 from app.kit.leases import ended_lease
 from app.kit.sql import from_row
 from app.webhooks.events import job_event

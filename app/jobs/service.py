@@ -6,7 +6,6 @@ from typing import Final
 
 import structlog
 
-from app.accounts.accounts import Tenant
 from app.database import Database, UnitOfWork
 from app.jobs.jobs import (
     NO_CAPS,
@@ -19,6 +18,7 @@ from app.jobs.jobs import (
     StopRequest,
 )
 from app.jobs.results import result_file
+from app.kit.callers import Tenant
 from app.kit.errors import Unavailable
 from app.kit.job_queue import JobQueue
 from app.kit.objects import Objects, put_bytes

@@ -14,10 +14,8 @@ from fastapi import Request
 from fastapi.responses import StreamingResponse
 from fastapi.sse import KEEPALIVE_COMMENT, format_sse_event
 
-from app.accounts.accounts import Tenant
 from app.database import Database
 from app.jobs.jobs import (
-    END_STREAM,
     LAST_EVENT_ID,
     TERMINAL,
     IdleHeartbeat,
@@ -27,7 +25,9 @@ from app.jobs.jobs import (
     StreamItem,
     step_of,
 )
+from app.kit.callers import Tenant
 from app.kit.errors import AuthenticationFailed, NotFound, Unavailable
+from app.kit.http import END_STREAM
 from app.rollouts.metrics import MetricPoint
 
 log = structlog.get_logger()

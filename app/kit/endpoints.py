@@ -1,4 +1,4 @@
-"""Converts the fault of a call to the failure class of its rollout."""
+"""Signs, spreads and retries the calls of customers' endpoints, and names their faults."""
 
 import asyncio
 import base64
@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum, StrEnum
-from typing import Final, Generic, Literal, TypeVar
+from typing import Final, Generic, TypeVar
 
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
@@ -29,7 +29,6 @@ from app.kit.telemetry import (
     span_of,
     trace_of,
 )
-from app.rollouts.trajectory import FailureClass
 
 
 def retry_after(value: str | None) -> float:
@@ -196,16 +195,6 @@ async def value_of(reply: EgressReply, read: Read[Value]) -> Value:
     if len(reply.body) < _LONG:
         return read(reply)
     return await asyncio.to_thread(read, reply)
-
-
-Called = Literal["tool", "grader", "environment"]
-
-
-def failure_class(kind: FaultKind, called: Called) -> FailureClass:
-    if kind is FaultKind.REFUSED:
-        return FailureClass.ENDPOINT_REFUSED
-    end = FaultKind.BAD_REPLY if kind is FaultKind.TOO_LARGE else kind
-    return FailureClass(f"{called}_{end}")
 
 
 _RETRIED_STATUSES: Final = frozenset({408, 425, 429})

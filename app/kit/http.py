@@ -10,6 +10,11 @@ from typing import Any, Final
 
 from app.kit.errors import AgentRftError, InvalidRequest
 
+END_STREAM: Final = "end_stream"
+"""Key of a request's state: the function that ends its stream. A server that stops calls it,
+because it waits for open replies.
+"""
+
 
 def is_success(status: int) -> bool:
     """Returns whether a status is 2xx."""

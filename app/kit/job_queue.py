@@ -4,7 +4,7 @@ A message contains an id only. A lost message does not lose a job: the sweeper s
 """
 
 import asyncio
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import structlog
 from celery import Celery
@@ -12,13 +12,14 @@ from kombu.exceptions import KombuError
 from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
-from app.evals.evals import EVAL_TASK
-from app.jobs.jobs import CONTROL_QUEUE, RUN_TASK, RUNS_QUEUE
-from app.models.adapters import EXPORT_TASK
-from app.webhooks.events import DELIVER_TASK
-
 log = structlog.get_logger()
 
+RUN_TASK: Final = "agent_rft.run_job"
+RUNS_QUEUE: Final = "runs"
+CONTROL_QUEUE: Final = "control"
+EVAL_TASK: Final = "agent_rft.run_eval"
+EXPORT_TASK: Final = "agent_rft.run_export"
+DELIVER_TASK: Final = "agent_rft.deliver_webhooks"
 BROKER_TIMEOUT_S = 2.0
 _ANSWER_S = 1.0
 """Seconds for which replies of workers about their queues are collected; each call takes all of

@@ -19,6 +19,7 @@ from typing import Any, Final
 
 from anyio import to_thread
 
+from app.kit.directories import check_directory, flush, is_plain
 from app.kit.disks import FreeSpace
 from app.kit.objects import (
     CHUNK_BYTES,
@@ -37,7 +38,6 @@ from app.kit.objects import (
     rename_directory,
     room_needed,
 )
-from app.models.directories import check_directory, flush, is_plain
 from app.settings import Settings
 
 

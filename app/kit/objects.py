@@ -13,9 +13,8 @@ from uuid import uuid4
 
 import structlog
 
+from app.kit.directories import FULL, MANIFEST, flush, plain_files
 from app.kit.errors import NoFreeSpace, TooLarge
-from app.models.adapters import MANIFEST
-from app.models.directories import FULL, flush, plain_files
 
 log = structlog.get_logger()
 

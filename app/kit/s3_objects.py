@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import structlog
 
+from app.kit.directories import MANIFEST, check_digests, read_manifest
 from app.kit.errors import Unavailable
 from app.kit.objects import (
     CHUNK_BYTES,
@@ -30,7 +31,6 @@ from app.kit.objects import (
     rename_directory,
     room_needed,
 )
-from app.models.adapters import MANIFEST, check_digests, read_manifest
 from app.settings import ObjectsSettings
 
 if TYPE_CHECKING:  # an optional extra, imported when a bucket is configured

@@ -30,11 +30,9 @@ from sqlalchemy.orm import DeclarativeBase, mapped_column
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.elements import ColumnElement
 
-from app.accounts.accounts import current_actor
-from app.jobs.jobs import ENDED
+from app.kit.callers import current_actor
 from app.kit.faults import unknown_cursor
 from app.kit.texts import storable as storable_text
-from app.models.models import CHECKPOINT_NAMES
 
 NAMING = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -327,28 +325,3 @@ def fitting(sizes: Sequence[int], limit: int) -> int:
             break
         count += 1
     return count
-
-
-_STATES: Final = ", ".join(f"'{state}'" for state in ENDED)
-_UNFINISHED: Final = f"status NOT IN ({_STATES})"
-NAMED_OBJECTS: Final = f"""
-SELECT object_key FROM files WHERE deleted_at IS NULL
-UNION
-SELECT format('projects/%s/uploads/%s/%s', part.project_id, part.upload_id, part.id)
-FROM upload_parts AS part JOIN uploads ON (uploads.project_id, uploads.id)
-    = (part.project_id, part.upload_id)
-WHERE uploads.status = 'pending' AND uploads.expires_at > now()
-UNION
-SELECT model.object_key FROM tuned_models AS model JOIN fine_tuning_jobs AS job
-    ON (job.project_id, job.id) = (model.project_id, model.job_id)
-WHERE model.deleted_at IS NULL AND NOT (model.name ~ '{CHECKPOINT_NAMES}'
-    AND job.kept_checkpoints IS NOT NULL AND NOT job.kept_checkpoints @> to_jsonb(model.step))
-UNION
-SELECT unnest(ARRAY[resume_key, adapter_key]) FROM fine_tuning_jobs WHERE {_UNFINISHED}
-UNION
-SELECT object_key FROM model_exports
-WHERE status = 'completed' AND deleted_at IS NULL AND expires_at > now();
-"""  # noqa: S608 - constants
-"""Keys of all objects and directories that rows refer to and that may still be read."""
-EXPORT_SNAPSHOT: Final = "SELECT pg_export_snapshot();"
-SCHEMA_REVISION: Final = "SELECT version_num FROM alembic_version;"

@@ -23,7 +23,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, AsyncSession, async_sessionmaker
 from sqlalchemy.util import greenlet_spawn
 
-from app.accounts.accounts import Principal, current_actor
+from app.kit.callers import Principal, current_actor
 from app.kit.errors import Unavailable
 from app.kit.slots import SharedSlots
 from app.kit.sql import ACTOR, Callback, PreparedStatement, SessionStatements, Values

@@ -14,12 +14,9 @@ from typing import Any, Final
 import psycopg
 from psycopg import Connection
 
+from app.jobs.jobs import ENDED
+from app.kit.directories import MANIFEST, ManifestMismatch, read_manifest
 from app.kit.objects import link_or_copy
-from app.kit.sql import (
-    EXPORT_SNAPSHOT,
-    NAMED_OBJECTS,
-    SCHEMA_REVISION,
-)
 from app.local import backup_files as files
 from app.local import layout
 from app.local.backup_files import BackupUnusable, Manifest
@@ -38,8 +35,32 @@ from app.local.state import (
     save_state,
     write_private,
 )
-from app.models.adapters import MANIFEST, ManifestMismatch, read_manifest
+from app.models.models import CHECKPOINT_NAMES
 from app.settings import HostSettings, ObjectsSettings
+
+_STATES: Final = ", ".join(f"'{state}'" for state in ENDED)
+_UNFINISHED: Final = f"status NOT IN ({_STATES})"
+_NAMED_OBJECTS: Final = f"""
+SELECT object_key FROM files WHERE deleted_at IS NULL
+UNION
+SELECT format('projects/%s/uploads/%s/%s', part.project_id, part.upload_id, part.id)
+FROM upload_parts AS part JOIN uploads ON (uploads.project_id, uploads.id)
+    = (part.project_id, part.upload_id)
+WHERE uploads.status = 'pending' AND uploads.expires_at > now()
+UNION
+SELECT model.object_key FROM tuned_models AS model JOIN fine_tuning_jobs AS job
+    ON (job.project_id, job.id) = (model.project_id, model.job_id)
+WHERE model.deleted_at IS NULL AND NOT (model.name ~ '{CHECKPOINT_NAMES}'
+    AND job.kept_checkpoints IS NOT NULL AND NOT job.kept_checkpoints @> to_jsonb(model.step))
+UNION
+SELECT unnest(ARRAY[resume_key, adapter_key]) FROM fine_tuning_jobs WHERE {_UNFINISHED}
+UNION
+SELECT object_key FROM model_exports
+WHERE status = 'completed' AND deleted_at IS NULL AND expires_at > now();
+"""  # noqa: S608 - constants
+"""Keys of all objects and directories that rows refer to and that may still be read."""
+_EXPORT_SNAPSHOT: Final = "SELECT pg_export_snapshot();"
+_SCHEMA_REVISION: Final = "SELECT version_num FROM alembic_version;"
 
 
 @contextmanager
@@ -78,14 +99,14 @@ class Snapshot:
     def __init__(self, server: PostgresServer, connection: Connection) -> None:
         self._server = server
         self._connection = connection
-        [self._id] = self._query(EXPORT_SNAPSHOT)
+        [self._id] = self._query(_EXPORT_SNAPSHOT)
 
     def schema(self) -> str:
-        return str(self._query(SCHEMA_REVISION)[0])
+        return str(self._query(_SCHEMA_REVISION)[0])
 
     def needed(self) -> frozenset[str]:
         """Returns the keys of all objects and directories that rows name."""
-        return frozenset(key for key in self._query(NAMED_OBJECTS) if key)
+        return frozenset(key for key in self._query(_NAMED_OBJECTS) if key)
 
     def dump(self, target: Path) -> None:
         """Dumps the whole database as of the snapshot."""

@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any, Final, Literal
 
-from app.kit.errors import AgentRftError, NotFound
+from app.kit.directories import MANIFEST
+from app.kit.errors import NotFound
 
 CONFIG_FILE: Final = "adapter_config.json"
 WEIGHTS_FILE: Final = "adapter_model.safetensors"
@@ -68,7 +69,6 @@ def sha256_hex(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-EXPORT_TASK: Final = "agent_rft.run_export"
 ExportKind = Literal["merged"]
 """`merged`: base model and adapter as one model, in float32, as `transformers` reads it."""
 ExportStage = Literal["loading", "merging", "storing"]
@@ -141,37 +141,3 @@ def merged_card(model: str, base_model: str, *, step: int) -> str:
         "",
     ]
     return "\n".join(lines)
-
-
-MANIFEST: Final = "manifest.json"
-
-
-class ManifestMismatch(AgentRftError):
-    """A committed directory differs from its manifest."""
-
-
-def manifest_text(digests: Mapping[str, str]) -> str:
-    return json.dumps({"sha256": dict(digests)}, indent=2, sort_keys=True) + "\n"
-
-
-def read_manifest(directory: str, content: bytes) -> dict[str, str]:
-    """Returns the digests by file name. Raises `ManifestMismatch` unless `content` is a manifest of
-    plain file names; `directory` names the directory in the message.
-    """
-    try:
-        digests = json.loads(content)["sha256"]
-        items = {str(name): str(digest) for name, digest in digests.items()}
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ManifestMismatch(f"{directory} has no readable manifest: {error}") from error
-    if any("/" in name or name in ("", ".", "..", MANIFEST) for name in items):
-        raise ManifestMismatch(f"{directory} has a manifest with a path in it")
-    return items
-
-
-def check_digests(directory: str, expected: Mapping[str, str], found: Mapping[str, str]) -> None:
-    """Raises `ManifestMismatch` and names the files that differ, are missing or are not in the
-    manifest.
-    """
-    if found != expected:
-        wrong = sorted({name for name, _ in expected.items() ^ found.items()})
-        raise ManifestMismatch(f"{directory} differs from its manifest in {wrong}")

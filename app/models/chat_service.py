@@ -15,9 +15,9 @@ from functools import partial
 from typing import Any, Final
 from uuid import uuid4
 
-from app.accounts.accounts import Tenant
 from app.files.conversations import BROKEN_CALL, check_conversation, engine_messages
 from app.jobs.response_formats import with_trained_effort
+from app.kit.callers import Tenant
 from app.kit.errors import RequestError, Unavailable
 from app.kit.fields import Json
 from app.kit.slots import ProjectSlots

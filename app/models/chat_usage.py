@@ -12,9 +12,9 @@ from typing import Any, Final
 
 import structlog
 
-from app.accounts.accounts import Tenant
 from app.accounts.usage import MINUTE_S, Amounts, UsageRecord
 from app.database import Database
+from app.kit.callers import Tenant
 from app.kit.errors import Unavailable
 from app.kit.ids import new_id
 from app.models.chat import reported_tokens

@@ -4,8 +4,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from app.accounts.accounts import Tenant
 from app.database import Database
+from app.kit.callers import Tenant
 from app.kit.fields import Json
 from app.kit.texts import Redaction, redacted_in
 from app.models.chat import (

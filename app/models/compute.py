@@ -1,5 +1,7 @@
 """The ways in which a process can compute on a CPU, and the record of a choice among them."""
 
+import os
+from pathlib import Path
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -154,3 +156,24 @@ def step_time(pace: StepPace) -> StepTime:
         sampling=GROUPS * PROMPT_TOKENS / pace.read + rollouts * SAMPLED_TOKENS / pace.sampled,
         training=trained / pace.trained,
     )
+
+
+def measured_choice(file: Path) -> MeasuredChoice | None:
+    try:
+        return MeasuredChoice.model_validate_json(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):  # not there, not UTF-8, or not valid
+        return None
+
+
+def measured_choices(directory: Path) -> list[MeasuredChoice]:
+    """Returns all that can be read, in order of their files."""
+    found = (measured_choice(file) for file in sorted(directory.glob("*.json")))
+    return [kept for kept in found if kept is not None]
+
+
+def write_choice(file: Path, kept: MeasuredChoice) -> None:
+    """Raises `OSError` if the file cannot be written."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    scratch = file.with_suffix(f".{os.getpid()}")
+    scratch.write_text(kept.model_dump_json(indent=1) + "\n", encoding="utf-8")
+    scratch.replace(file)

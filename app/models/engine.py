@@ -12,9 +12,9 @@ import aiohttp
 import structlog
 
 from app.jobs.reproducibility import EngineMachine
+from app.kit.directories import ManifestMismatch
 from app.kit.errors import AgentRftError, InvalidRequest, NotFound, Unavailable
 from app.kit.objects import Objects, remove
-from app.models.adapters import ManifestMismatch
 from app.settings import Settings
 
 CONCURRENT_REQUESTS: Final = 512

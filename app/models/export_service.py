@@ -4,14 +4,17 @@ The stored files are streamed, never loaded whole, and that no key of the object
 """
 
 import asyncio
+import json
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 import structlog
 
-from app.accounts.accounts import Tenant
 from app.database import Database
+from app.kit.callers import Tenant
+from app.kit.directories import MANIFEST, ManifestMismatch, check_digests, read_manifest
 from app.kit.disks import FreeSpace
 from app.kit.errors import InvalidRequest, NoFreeSpace, NotFound, WrongState
 from app.kit.ids import new_id
@@ -21,22 +24,46 @@ from app.kit.tar import Member, StoredMember, TarArchive, TextMember
 from app.models.adapters import (
     ADAPTER_FILES,
     CARD,
-    MANIFEST,
     AdapterFacts,
     ExportKind,
     ExportStatus,
-    ManifestMismatch,
     ModelExport,
     archive_manifest,
-    check_digests,
     export_manifest,
     model_card,
-    read_manifest,
     sha256_hex,
 )
-from app.models.directories import BaseWeights, base_weights
 from app.models.models import BaseModelSpec, TunedModel, find_base_model
 from app.models.service import ModelService
+
+_FLOAT32_BYTES: Final = 4
+
+
+_ITEM_BYTES: Final = {"bfloat16": 2, "float16": 2, "float32": _FLOAT32_BYTES}
+
+
+@dataclass(frozen=True, slots=True)
+class BaseWeights:
+    merged_bytes: int
+    """Size of the weights in float32, as in an export; 0 if unknown."""
+    is_quantized: bool
+    """True for weights into which no adapter can be merged without loss."""
+
+
+def base_weights(spec: BaseModelSpec) -> BaseWeights:
+    directory = Path(spec.path)
+    try:
+        config = json.loads((directory / "config.json").read_text(encoding="utf-8"))
+        size = sum(path.stat().st_size for path in directory.glob("*.safetensors"))
+    except (OSError, ValueError):
+        return BaseWeights(0, is_quantized=False)
+    if not isinstance(config, dict):
+        return BaseWeights(0, is_quantized=False)
+    stored_as = config.get("dtype", config.get("torch_dtype"))
+    return BaseWeights(
+        size * _FLOAT32_BYTES // _ITEM_BYTES.get(str(stored_as), _FLOAT32_BYTES),
+        is_quantized=bool(config.get("quantization_config")),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
 from app.http.dependencies import After, AnyPrincipal, Context, Downloading, Limit, Services
-from app.kit.downloads import IfRangeHeader, RangeHeader, download_replies, download_reply
 from app.http.error_replies import responses
-from app.kit.faults import unknown_cursor
 from app.http.requests import metadata_pairs
+from app.kit.downloads import IfRangeHeader, RangeHeader, download_replies, download_reply
+from app.kit.faults import unknown_cursor
 from app.kit.schemas import Deleted, Order, Page, object_page
 from app.models.chat import StoredCompletion
 from app.models.chat_schemas import ChatCompletionRequest

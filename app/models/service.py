@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, assert_never
 
-from app.accounts.accounts import AdminPrincipal, Principal, Tenant
 from app.database import Database, UnitOfWork
 from app.graders.judge_calls import EngineModel
+from app.kit.callers import AdminPrincipal, Principal, Tenant
 from app.kit.errors import InvalidRequest, NotFound, PermissionDenied, RequestError
 from app.kit.ids import ProjectId
 from app.models.engine import Inference, unload_unused

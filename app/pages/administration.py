@@ -8,10 +8,11 @@ from typing import Annotated, Final, assert_never
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
-from app.accounts.accounts import AdminPrincipal, SessionOwner, Tenant
+from app.accounts.accounts import SessionOwner
 from app.accounts.usage import Amounts, UsageGrouping, UsageKind, UsageQuery
-from app.kit.errors import InvalidRequest, PermissionDenied
 from app.http.requests import text_of
+from app.kit.callers import AdminPrincipal, Tenant
+from app.kit.errors import InvalidRequest, PermissionDenied
 from app.pages.refusals import PageRoute
 from app.pages.rendering import HEADERS, made_on_thread, page
 from app.pages.visitors import SignedIn, counted_request, form_of, signed_in

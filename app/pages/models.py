@@ -11,10 +11,10 @@ from fastapi import APIRouter, Request, Response
 from pydantic import TypeAdapter
 
 from app.files.conversations import BROKEN_CALL
+from app.http.requests import LONGEST_TEXT, text_of, unless_client_hangs_up
 from app.kit.downloads import ClosingResponse
 from app.kit.errors import InvalidRequest, RequestError
 from app.kit.fields import Json
-from app.http.requests import LONGEST_TEXT, text_of, unless_client_hangs_up
 from app.models.chat import StreamedReply
 from app.pages.refusals import PageRoute
 from app.pages.rendering import HEADERS, LONG_CUT_AT, page

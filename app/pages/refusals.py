@@ -14,9 +14,9 @@ from starlette.exceptions import HTTPException
 from typing_extensions import override
 
 from app.accounts.accounts import AdministratorSession
+from app.http.requests import check_query
 from app.kit.errors import RateLimited, RequestError
 from app.kit.faults import fault_clause
-from app.http.requests import check_query
 from app.pages.rendering import HEADERS, page, wants_page, wants_part
 from app.pages.visitors import SignInRequired
 

@@ -16,9 +16,9 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from app.accounts.accounts import Principal
 from app.jobs.intervals import Gain, Range, paired_gain, range_of_scores
 from app.jobs.jobs import Job
+from app.kit.callers import Principal
 from app.kit.slots import SharedSlots
 from app.pages.changes import Pair
 

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
-from app.accounts.accounts import act_as
+from app.kit.callers import act_as
 from app.kit.errors import AuthenticationFailed, PermissionDenied, RateLimited
 from app.pages.refusals import FOR_BROWSERS, PageRoute
 from app.pages.rendering import HEADERS, page, prefers_html, wants_page

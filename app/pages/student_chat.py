@@ -12,8 +12,8 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
-from app.kit.errors import InvalidRequest, RequestError
 from app.http.requests import LONGEST_TEXT, text_of, unless_client_hangs_up
+from app.kit.errors import InvalidRequest, RequestError
 from app.models.chat import StoredCompletion
 from app.models.models import STUDENT_PREFIX
 from app.pages.examples import text_of_content

@@ -15,7 +15,8 @@ from fastapi import Depends, Request, Response
 from pydantic import Field
 from starlette.datastructures import FormData, UploadFile
 
-from app.accounts.accounts import SESSION_S, Actor, Principal, SessionOwner, act_as
+from app.accounts.accounts import SESSION_S, SessionOwner
+from app.kit.callers import Actor, Principal, act_as
 from app.kit.errors import (
     AuthenticationFailed,
     InvalidRequest,

@@ -5,8 +5,8 @@ from typing import Annotated, Final
 from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
-from app.kit.errors import InvalidRequest
 from app.http.requests import text_of, unless_client_hangs_up
+from app.kit.errors import InvalidRequest
 from app.pages.refusals import PageRoute
 from app.pages.rendering import HEADERS, page
 from app.pages.visitors import OwnForm, SignedIn, Visitor

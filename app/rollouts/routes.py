@@ -6,9 +6,9 @@ from fastapi import APIRouter, Query
 from fastapi.responses import StreamingResponse
 
 from app.http.dependencies import Exporting, Services, StillValid
+from app.http.error_replies import responses
 from app.jobs.report_schemas import Report
 from app.kit.downloads import Table, table_replies, table_reply
-from app.http.error_replies import responses
 from app.kit.schemas import Page, object_page
 from app.rollouts.rollouts import RolloutRow
 from app.rollouts.schemas import (

@@ -8,13 +8,13 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from app.accounts.accounts import Tenant
 from app.database import Database
 from app.files.division import tags_of
 from app.files.row_files import FileLine, RowsTooFar, rows_at
 from app.files.rows import MAX_VALID_EXAMPLES
 from app.files.service import FileService
 from app.jobs.jobs import TERMINAL, Job, JobStatus
+from app.kit.callers import Tenant
 from app.kit.errors import NotFound
 from app.kit.fields import Json
 from app.kit.ids import Split

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
-from typing import Any, Final, Self, assert_never
+from typing import Any, Final, Literal, Self, assert_never
 
 from app.kit.fields import Json
 from app.kit.ids import SampleKey
@@ -157,6 +157,13 @@ class FailureClass(StrEnum):
     ENDPOINT_REFUSED = "endpoint_refused"
     CANCELLED = "cancelled"
     """The rollout was cancelled from within, e.g. by a tool or grader that timed out."""
+
+    @classmethod
+    def of_fault(cls, kind: str, called: Literal["tool", "grader", "environment"]) -> Self:
+        """Returns the class of a fault of an endpoint. `kind`: a `FaultKind` of kit."""
+        if kind == "refused":
+            return cls("endpoint_refused")
+        return cls(f"{called}_{'bad_reply' if kind == 'too_large' else kind}")
 
 
 ENVIRONMENT_FAILURES: Final = frozenset(

@@ -7,11 +7,11 @@ from typing import Any, ClassVar, Final, TypeVar, assert_never
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from typing_extensions import override
 
-from app.accounts.accounts import Tenant
 from app.database import Database
 from app.graders.embeddings import NOT_CONFIGURED
 from app.graders.grader_model import GraderModel
 from app.jobs.definition_checks import NOT_ALLOWED, Definition, definition_faults, not_allowed
+from app.kit.callers import Tenant
 from app.kit.egress import Egress
 from app.kit.errors import EndpointRefused, InvalidRequest
 from app.kit.faults import NOWHERE, KeyHints, UnreadKey, refusal, unread

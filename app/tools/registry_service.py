@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Final, assert_never
 import structlog
 from pydantic import BaseModel
 
-from app.accounts.accounts import Tenant
 from app.database import Database
+from app.kit.callers import Tenant
 from app.kit.egress import Egress
 from app.kit.errors import InvalidRequest, NotFound, SecretsLost, WrongState
 from app.kit.faults import UnreadKey

@@ -16,8 +16,6 @@ from app.jobs.jobs import JobStatus
 from app.kit.http import is_success
 from app.kit.secret_echoes import url_has_placeholder
 
-DELIVER_TASK: Final = "agent_rft.deliver_webhooks"
-
 EventType = Literal[
     "fine_tuning.job.succeeded",
     "fine_tuning.job.failed",

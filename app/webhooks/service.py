@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
 
-from app.accounts.accounts import Tenant
 from app.database import Database
+from app.kit.callers import Tenant
 from app.kit.egress import Egress
 from app.kit.endpoints import signing_secret
 from app.kit.errors import EndpointRefused, InvalidRequest, WrongState

@@ -12,11 +12,11 @@ from jsonschema_rs import Draft202012Validator
 from openapi_spec_validator import validate
 from pydantic import BaseModel
 
+from app.http.specification import examples
 from app.jobs.reinforcement import ReinforcementMethod
 from app.jobs.schemas import CreateFineTuningJob
 from app.jobs.supervised import DpoMethod, SupervisedMethod
 from app.kit.errors import InvalidRequest
-from app.http.specification import examples
 from openapi import breaking
 from openapi.compare import DEVIATIONS, UPSTREAM, Comparison, judge, listed
 from openapi.generate import TARGET, document

@@ -10,8 +10,8 @@ from typing import Any
 import httpx
 import pytest
 
-from app.kit.local_objects import LocalObjects
 from app.http.protocol import Protocol
+from app.kit.local_objects import LocalObjects
 from tests.support.contract.adapters import WEIGHTS, add_adapter, get_adapter
 from tests.support.contract.service import BASE, Service, running_service
 from tests.support.contract.siblings import SiblingProject

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from app.jobs.jobs import CONTROL_QUEUE, RUNS_QUEUE
+from app.http.rate_limits import Quota
 from app.kit.addresses import read_url
 from app.kit.egress import EgressFailure, EgressReply, EgressRequest, FailureKind
 from app.kit.errors import EndpointRefused
-from app.http.rate_limits import Quota
+from app.kit.job_queue import CONTROL_QUEUE, RUNS_QUEUE
 
 
 @dataclass(slots=True)

@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 from app.files.datasets import DatasetRow
 from app.kit.egress import EgressReply
 from app.kit.endpoint_pool import Endpoint
-from app.kit.endpoints import CallSigner, EndpointAnswer, EndpointFault, Read, failure_class
+from app.kit.endpoints import CallSigner, EndpointAnswer, EndpointFault, Read
 from app.kit.ids import SampleKey
 from app.kit.telemetry import SPANS
 from app.kit.texts import storable
@@ -79,7 +79,7 @@ class EnvironmentEndpoint:
         try:
             return await self.send(call, read)
         except EndpointFault as fault:
-            kind = failure_class(fault.kind, "environment")
+            kind = FailureClass.of_fault(fault.kind, "environment")
             raise self.failure(kind, fault.message) from fault
 
     async def send(self, call: EnvironmentCall, read: Read[_Value]) -> EndpointAnswer[_Value]:

@@ -7,10 +7,10 @@ from pydantic import TypeAdapter
 
 from app.files.datasets import DatasetRow
 from app.kit.endpoint_pool import Endpoint, EndpointPool
-from app.kit.endpoints import CallSigner, EndpointFault, failure_class
+from app.kit.endpoints import CallSigner, EndpointFault
 from app.kit.ids import SampleKey
 from app.kit.telemetry import SPANS
-from app.rollouts.trajectory import Failure
+from app.rollouts.trajectory import Failure, FailureClass
 from app.tools.tool_calls import ToolCall, call_tool
 from app.tools.tools import ToolOutcome, ToolSpec, declared_rate
 from workers.journal import Journal, replay_or_ask
@@ -34,7 +34,7 @@ async def journalled_outcome(
         with SPANS.labelled(tool):
             return await replay_or_ask(journal, call_id, request, ask, codec=_CODEC)
     except EndpointFault as fault:
-        failure = Failure(failure_class(fault.kind, "tool"), fault.message, source=tool)
+        failure = Failure(FailureClass.of_fault(fault.kind, "tool"), fault.message, source=tool)
         raise ToolFailure(failure) from fault
 
 

@@ -28,7 +28,7 @@ from app.graders.scorer import (
     is_usable,
     within_bound,
 )
-from app.kit.endpoints import FaultKind, failure_class
+from app.kit.endpoints import FaultKind
 from app.kit.errors import FORMULA_ERROR, MODEL_ERROR, PYTHON_ERROR, SANDBOX_ERROR
 from app.kit.ids import SampleKey
 from app.kit.telemetry import SPANS
@@ -93,7 +93,7 @@ class JobGrader:
 
 def to_failure(fault: ScoreFault, grader: str) -> Failure:
     return Failure(
-        _OWN_CLASSES.get(fault.kind) or failure_class(FaultKind(fault.kind), "grader"),
+        _OWN_CLASSES.get(fault.kind) or FailureClass.of_fault(FaultKind(fault.kind), "grader"),
         fault.message,
         source=grader if fault.child is None else f"{grader}.{fault.child}",
         child=fault.child,

@@ -19,8 +19,8 @@ from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer, PreTra
 from transformers.utils import logging as transformers_logging
 from typing_extensions import override
 
+from app.kit.directories import commit_directory
 from app.models.adapters import CONFIG_FILE, WEIGHTS_FILE
-from app.models.directories import commit_directory
 from app.models.models import BASE_MODEL_UNSUPPORTED
 from workers.learning.head import linear
 from workers.learning.model_check import UnsupportedBase

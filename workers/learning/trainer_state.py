@@ -14,7 +14,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
-from app.models.directories import commit_directory, verify_directory
+from app.kit.directories import commit_directory, verify_directory
 from workers.learning.trainer import TRAINER_FILE, StateMismatch, TrainerSettings
 
 ADAPTER_FILE: Final = "adapter.safetensors"

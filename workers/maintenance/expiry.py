@@ -15,9 +15,9 @@ from typing import Final, Literal, assert_never
 import structlog
 
 from app.database import Database
-from app.kit.errors import Unavailable
-from app.events.reader import event_reader
 from app.events.events import KEEP_LOG_S
+from app.events.reader import event_reader
+from app.kit.errors import Unavailable
 from app.kit.local_objects import build_objects
 from app.kit.objects import Objects
 from app.maintenance import AgedJob, MaintenanceUnitOfWork, RetainedKind, maintenance

@@ -12,9 +12,9 @@ from typing import Final, assert_never
 import structlog
 
 from app.database import Database
-from app.kit.errors import LeaseLost, Unavailable
-from app.events.reader import ALL_PROJECTS, ClaimedCursor, EventReaderUnitOfWork, event_reader
 from app.events.events import CommittedEvent
+from app.events.reader import ALL_PROJECTS, ClaimedCursor, EventReaderUnitOfWork, event_reader
+from app.kit.errors import LeaseLost, Unavailable
 from app.webhooks.events import EVENT_TYPES
 
 Events = Sequence[CommittedEvent]

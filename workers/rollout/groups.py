@@ -10,13 +10,7 @@ from app.files.datasets import DatasetRow
 from app.kit.errors import first_fault
 from app.kit.ids import SampleKey
 from app.rollouts.renderer import Renderer
-from app.rollouts.trajectory import (
-    Failure,
-    FailureClass,
-    GradeOrFailure,
-    ScoredRollout,
-    Trajectory,
-)
+from app.rollouts.trajectory import Failure, FailureClass, GradeOrFailure, ScoredRollout, Trajectory
 from workers.grading.group_scorer import GroupScorer
 from workers.journal import Journal
 from workers.progress import PROGRESS

@@ -19,6 +19,7 @@ from app.jobs.modes import trains_in_order
 from app.jobs.reinforcement import ReinforcementMethod
 from app.jobs.reproducibility import ClaimMachine, reproducibility, restored_method
 from app.jobs.supervised import DpoMethod, SupervisedMethod
+from app.kit.directories import ManifestMismatch
 from app.kit.egress import Egress
 from app.kit.errors import SECRETS_LOST, AgentRftError, RunFailed, SecretsLost
 from app.kit.faults import refused_today
@@ -26,7 +27,7 @@ from app.kit.ids import OrganizationId
 from app.kit.local_objects import build_objects
 from app.kit.objects import Objects
 from app.kit.sealing import build_secret_box
-from app.models.adapters import CONFIG_FILE, ManifestMismatch
+from app.models.adapters import CONFIG_FILE
 from app.models.compute import ComputeChoice
 from app.models.engine import EngineUnavailable, Inference
 from app.models.models import (

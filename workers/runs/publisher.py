@@ -20,9 +20,9 @@ from typing import Final
 import structlog
 
 from app.database import RunUnitOfWork
+from app.kit.directories import directory_digest
 from app.kit.errors import AgentRftError, InvalidRequest, RunFailed
 from app.kit.objects import Objects, remove
-from app.models.directories import directory_digest
 from app.models.engine import Inference
 from app.rollouts import metrics as names
 from workers.compute import run_on_compute_thread

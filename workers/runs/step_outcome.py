@@ -15,8 +15,8 @@ from typing import Any, Final
 from app.database import RunUnitOfWork
 from app.jobs.stop_options import StopOptions
 from app.jobs.stop_rules import ObjectiveCurves, RuleTrigger, Watch, decisive_trigger, names_read
+from app.kit.directories import commit_directory, verify_directory
 from app.kit.ids import Split
-from app.models.directories import commit_directory, verify_directory
 from app.rollouts import metrics as names
 from app.rollouts.metrics import MetricPoint
 from app.rollouts.trajectory import ScoredRollout

@@ -14,9 +14,9 @@ from typing import Final, assert_never
 
 import structlog
 
-from app.accounts.accounts import Tenant
 from app.database import CoachClaim, Database, UnitOfWork
 from app.jobs.service import JobService
+from app.kit.callers import Tenant
 from app.kit.errors import LeaseLost, NotFound, QuotaExceeded, RequestError, Unavailable, WrongState
 from app.teaching.coach import logbook as logbook_entries
 from app.teaching.coach.evidence_reader import EvidenceReader

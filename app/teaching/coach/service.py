@@ -4,7 +4,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final, assert_never
 
-from app.accounts.accounts import Tenant
 from app.database import Database, UnitOfWork
 from app.jobs.jobs import NewJob
 from app.jobs.references import RegisteredReferences
@@ -13,6 +12,7 @@ from app.jobs.reproducibility import redact_method
 from app.jobs.requests import JobRequest
 from app.jobs.service import JobService
 from app.jobs.supervised import DpoMethod, SupervisedMethod
+from app.kit.callers import Tenant
 from app.kit.errors import InvalidRequest, NotFound, WrongState, refused_value
 from app.kit.ids import new_id
 from app.kit.sealing import SecretBox

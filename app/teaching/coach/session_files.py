@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from app.accounts.accounts import Tenant
 from app.database import Database
 from app.files.row_files import Inspections, RowFiles
 from app.files.rows import is_blank
@@ -17,6 +16,7 @@ from app.jobs.jobs import NO_CAPS, Caps, Job, NewJob
 from app.jobs.methods import StoredReinforcementMethod
 from app.jobs.reinforcement import ReinforcementMethod
 from app.jobs.reproducibility import restored_method
+from app.kit.callers import Tenant
 from app.kit.sealing import SecretBox
 from app.models.models import STUDENT_PREFIX
 from app.teaching.coach.sessions import CoachSession, practice_rows

@@ -10,8 +10,8 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncSession
 from typing_extensions import override
 
-from app.accounts.accounts import Tenant
 from app.accounts.store import refuse_archived
+from app.kit.callers import Tenant
 from app.kit.errors import WrongState
 from app.kit.leases import Lease, LeasedRows, is_held, lease_lost
 from app.kit.sql import PROJECT, Keyset, from_row, storable, unix

@@ -11,7 +11,6 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from app.accounts.accounts import Tenant
 from app.curricula.curricula import CURRICULUM_SPLITS, CurriculumSplit, SplitInput
 from app.curricula.service import CurriculumService
 from app.database import Database, UnitOfWork
@@ -19,6 +18,7 @@ from app.files.files import FileRow
 from app.files.row_files import RowFiles
 from app.files.rows import MIN_EXAMPLES
 from app.files.service import FileService
+from app.kit.callers import Tenant
 from app.kit.errors import InvalidRequest, NotFound, WrongState
 from app.kit.fields import Json
 from app.kit.ids import new_id

@@ -5,8 +5,8 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from app.accounts.accounts import Tenant
 from app.database import Database, UnitOfWork
+from app.kit.callers import Tenant
 from app.kit.errors import InvalidRequest, NotFound, WrongState, refused_value
 from app.kit.fields import Json
 from app.kit.ids import new_id

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from fastapi import APIRouter, Request
 
 from app.http.dependencies import Services
+from app.http.error_replies import responses
+from app.http.requests import unless_client_hangs_up
 from app.jobs.preflight_schemas import read_call
 from app.jobs.requests import JobRequest
-from app.http.error_replies import responses
 from app.kit.errors import refused_value
-from app.http.requests import unless_client_hangs_up
 from app.teaching.plans.knob_readings import reading_of
 from app.teaching.plans.knobs import PARAM
 from app.teaching.plans.plans import PlanRequest, compile_plan

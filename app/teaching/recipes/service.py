@@ -12,9 +12,9 @@ from typing import Any, ClassVar, Final
 from pydantic import TypeAdapter, ValidationError
 from typing_extensions import override
 
-from app.accounts.accounts import Tenant
 from app.database import Database
 from app.jobs.requests import RequestedMethod
+from app.kit.callers import Tenant
 from app.kit.errors import InvalidRequest, NotFound, WrongState, refused_value
 from app.models.service import JudgeModels
 from app.teaching.recipes.recipes import (

@@ -6,8 +6,8 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
 from app.http.dependencies import After, Limit, Services
-from app.jobs.reply_schemas import FineTuningJob
 from app.http.error_replies import responses
+from app.jobs.reply_schemas import FineTuningJob
 from app.kit.errors import InvalidRequest
 from app.kit.schemas import Page, object_page
 from app.models.completion_replies import completion_reply

@@ -12,11 +12,11 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final, assert_never
 
-from app.accounts.accounts import Tenant
 from app.database import Database, UnitOfWork
 from app.evals.data_sources import DATA_SOURCE, planned_items
 from app.evals.evals import OPEN_RUNS, EvalRun, EvalRunStatus
 from app.jobs.jobs import JobStatus, StopRequest
+from app.kit.callers import Tenant
 from app.kit.errors import InvalidRequest, NotFound, WrongState
 from app.kit.ids import new_id
 from app.kit.job_queue import JobQueue

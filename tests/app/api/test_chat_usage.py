@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from app.accounts.accounts import Actor, Tenant, act_as, current_actor
 from app.accounts.usage import UsageQuery
 from app.accounts.usage_service import UsageService
 from app.database import Database as Store
 from app.database import UnitOfWork
+from app.kit.callers import Actor, Tenant, act_as, current_actor
 from app.kit.errors import Unavailable
 from app.models.chat_service import asks_for_usage, metered_events, with_usage
 from app.models.chat_usage import ChatUsage

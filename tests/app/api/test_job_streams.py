@@ -12,9 +12,9 @@ import httpx
 import psycopg
 import pytest
 
-from app.accounts.accounts import Tenant
 from app.database import Database as Store
 from app.jobs.streams import JobWatch, StreamService
+from app.kit.callers import Tenant
 from app.kit.errors import AuthenticationFailed
 from app.kit.ids import OrganizationId, ProjectId
 from app.rollouts.metrics import MetricPoint

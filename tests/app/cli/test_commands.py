@@ -9,8 +9,7 @@ from pydantic import TypeAdapter
 
 from app.local.orphans import command_line
 from app.local.state import DataDir, free_port, ownership
-from app.models.compute import ComputeChoice, ComputeScore, MeasuredChoice
-from app.models.directories import write_choice
+from app.models.compute import ComputeChoice, ComputeScore, MeasuredChoice, write_choice
 from app.models.models import BaseModelSpec
 from app.settings import shipped_model_dir
 from tests.support.cli.command_line import agent_rft

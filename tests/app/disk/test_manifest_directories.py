@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from app.models.directories import ManifestMismatch, commit_directory, verify_directory
+from app.kit.directories import ManifestMismatch, commit_directory, verify_directory
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from app.models.directories import measured_choice, measured_choices
+from app.models.compute import measured_choice, measured_choices
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"[]", b'{"choice": 1}', b"\x00" * 9])

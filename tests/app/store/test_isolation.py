@@ -7,15 +7,12 @@ from sqlalchemy import insert
 from sqlalchemy.exc import IntegrityError, ProgrammingError
 
 from app.accounts.accounts import (
-    Actor,
     ApiKeyRow,
     KeyKind,
     ServiceAccount,
     ServiceAccountRole,
     SessionKind,
     StoredSession,
-    Tenant,
-    act_as,
 )
 from app.database import Database, UnboundRoleError
 from app.files.files import UploadPartRow, UploadRow
@@ -23,6 +20,7 @@ from app.jobs.claims import job_claims
 from app.jobs.jobs import Job
 from app.jobs.rows import job_row
 from app.jobs.tables import FineTuningJobTable
+from app.kit.callers import Actor, Tenant, act_as
 from app.kit.errors import AuthenticationFailed, LeaseLost, NotFound, Unavailable
 from app.kit.http import HttpResponse
 from app.tables import Base

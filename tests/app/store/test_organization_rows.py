@@ -3,10 +3,10 @@
 import pytest
 from sqlalchemy.exc import ProgrammingError
 
-from app.accounts.accounts import Actor, Tenant, act_as
 from app.accounts.audit import AuditFilter
 from app.accounts.usage import UsageQuery, buckets_of
 from app.database import UnitOfWork
+from app.kit.callers import Actor, Tenant, act_as
 from tests.support.store.rows import Rows, a_usage, owner_of
 
 QUERY = UsageQuery("completions", 0, 86_400)

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from app.models.directories import commit_directory
+from app.kit.directories import commit_directory
 from tests.support.api.organization import execute
 from tests.support.evals.world import TALK, World
 from tests.support.models.tiny_model import save_adapter

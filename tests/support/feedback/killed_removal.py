@@ -4,7 +4,7 @@
 
 import sys
 
-from app.accounts.accounts import Tenant
+from app.kit.callers import Tenant
 from app.kit.ids import OrganizationId, ProjectId
 from app.settings import load_settings
 from app.wiring import Factory, ProcessContext

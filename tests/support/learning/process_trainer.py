@@ -13,8 +13,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
+from app.kit.directories import ManifestMismatch
 from app.kit.errors import AgentRftError
-from app.models.directories import ManifestMismatch
 from tests.support.processes.child_processes import FORKS, killed
 from workers.learning.trainer import StateMismatch, TrainerSettings, TrainingSample, UpdateStats
 

@@ -3,7 +3,7 @@
 from contextlib import suppress
 from pathlib import Path
 
-from app.models.directories import commit_directory
+from app.kit.directories import commit_directory
 
 
 def store_adapter(root: Path, key: str, *, weights: bytes) -> Path:

@@ -3,8 +3,8 @@
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+from app.kit.directories import commit_directory
 from app.kit.objects import Objects
-from app.models.directories import commit_directory
 from tests.support.stack import Database
 
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from app.accounts.accounts import Tenant
 from app.accounts.usage import Amounts, UsageQuery, buckets_of
 from app.database import Database
 from app.jobs.claims import job_claims
 from app.jobs.jobs import Job, JobStatus
 from app.jobs.methods import stored_method
 from app.jobs.reinforcement import ReinforcementMethod, resolve_hyperparameters
+from app.kit.callers import Tenant
 from app.kit.egress import EgressReply
 from app.kit.ids import new_id
 from app.kit.leases import Lease

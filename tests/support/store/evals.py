@@ -1,8 +1,8 @@
 """Inserts eval runs and their items as the API and a worker do."""
 
-from app.accounts.accounts import Tenant
 from app.evals.claims import eval_claims, leased_eval_run
 from app.evals.evals import Eval, EvalRun, EvalRunStatus, OutputItem, Tally
+from app.kit.callers import Tenant
 from app.kit.ids import new_id
 from app.kit.leases import Lease
 from tests.support.store.claims import claim_row

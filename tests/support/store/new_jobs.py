@@ -2,10 +2,10 @@
 
 from typing import Final
 
-from app.accounts.accounts import Tenant
 from app.database import Database, UnitOfWork
 from app.files.files import FileRow
 from app.jobs.jobs import Job
+from app.kit.callers import Tenant
 from app.kit.errors import NotFound
 
 CREATED: Final = "Created"

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass, replace
 
-from app.accounts.accounts import Tenant
 from app.accounts.usage import Amounts, UsageRecord
 from app.database import Database
 from app.jobs.jobs import Job, JobStatus
 from app.jobs.methods import stored_method
+from app.kit.callers import Tenant
 from app.kit.ids import new_id
 from app.rollouts.rollouts import RolloutRow
 from tests.support.store.new_jobs import insert_job

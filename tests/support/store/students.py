@@ -1,7 +1,7 @@
 """A student as a row, with a skill and a session of the Coach."""
 
-from app.accounts.accounts import Tenant
 from app.database import UnitOfWork
+from app.kit.callers import Tenant
 from app.teaching.coach.sessions import CoachSession, LogbookEntry
 from app.teaching.students.students import Skill, SkillStatus, Student
 

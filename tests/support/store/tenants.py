@@ -2,8 +2,9 @@
 
 from dataclasses import replace
 
-from app.accounts.accounts import Organization, Project, Tenant
+from app.accounts.accounts import Organization, Project
 from app.database import Database
+from app.kit.callers import Tenant
 from app.kit.ids import OrganizationId, ProjectId, new_id
 
 

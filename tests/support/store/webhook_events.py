@@ -1,7 +1,7 @@
 """Inserts webhook endpoints and ends jobs, so that events exist."""
 
-from app.accounts.accounts import Tenant
 from app.jobs.jobs import Job, StopRequest
+from app.kit.callers import Tenant
 from app.kit.ids import new_id
 from app.webhooks.events import EVENT_TYPES, WebhookEndpoint
 from tests.support.store.rows import Rows

@@ -7,10 +7,10 @@ from typing import Any
 
 import psycopg
 
-from app.accounts.accounts import Tenant
 from app.database import Database
 from app.jobs.jobs import Job, JobStatus, StopRequest
 from app.jobs.methods import stored_method
+from app.kit.callers import Tenant
 from app.kit.egress_client import EgressClient
 from app.kit.egress_guard import EgressPolicy
 from app.kit.ids import new_id

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from app.jobs.jobs import Job
-from app.events.reader import EventReaderUnitOfWork, event_reader
 from app.events.events import CommittedEvent
+from app.events.reader import EventReaderUnitOfWork, event_reader
+from app.jobs.jobs import Job
 from app.rollouts.metrics import REWARD_MEAN
 from tests.support import stack
 from tests.support.events.killed_exporter import recorder

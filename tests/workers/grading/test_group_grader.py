@@ -7,14 +7,7 @@ from dataclasses import dataclass, replace
 from app.graders.group_judge import GroupGradeRequest
 from app.graders.scorer import GraderErrors, ScoreFault, ScoreResult, TokenUsage
 from app.kit.ids import GroupKey
-from app.rollouts.trajectory import (
-    Failure,
-    FailureClass,
-    Grade,
-    GradeOrFailure,
-    Trajectory,
-    Turn,
-)
+from app.rollouts.trajectory import Failure, FailureClass, Grade, GradeOrFailure, Trajectory, Turn
 from tests.support.cases import cases
 from tests.support.grading.group_judges import RankingJudge
 from tests.support.rollout.rollouts import row

@@ -19,14 +19,7 @@ from app.kit.ids import GroupKey
 from app.kit.local_objects import LocalObjects
 from app.models.engine import AdapterCache
 from app.models.engine_http import HttpInference
-from app.rollouts.trajectory import (
-    Failure,
-    FailureClass,
-    Grade,
-    GradeOrFailure,
-    Trajectory,
-    Turn,
-)
+from app.rollouts.trajectory import Failure, FailureClass, Grade, GradeOrFailure, Trajectory, Turn
 from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, Script, endpoint
 from tests.support.grading.judges import CODED, judged_reply
 from tests.support.rollout.rollouts import SECRET_KEY, egress_to, pool, row

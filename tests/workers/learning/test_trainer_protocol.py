@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import torch
 
-from app.models.directories import ManifestMismatch
+from app.kit.directories import ManifestMismatch
 from tests.support.learning.process_trainer import ROOT, ProcessTrainer
 from tests.support.learning.samples import random_samples
 from workers.learning.lora_trainer import LoraTrainer

@@ -10,10 +10,10 @@ import pytest
 from app.files.files import FileRow, NewFile
 from app.files.service import FileService
 from app.files.upload_service import UploadService
+from app.http.idempotency_store import StoredResponse
 from app.jobs.jobs import StopRequest
 from app.kit.errors import NotFound
 from app.kit.http import HttpResponse
-from app.http.idempotency_store import StoredResponse
 from app.kit.local_objects import LocalObjects
 from tests.support.runs.world import World
 from tests.support.stack import Database

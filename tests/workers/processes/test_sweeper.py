@@ -2,9 +2,9 @@ import pytest
 import redis
 
 from app.database import Database
-from app.jobs.jobs import RUNS_QUEUE, JobStatus
+from app.jobs.jobs import JobStatus
 from app.kit.errors import Unavailable
-from app.kit.job_queue import CeleryJobQueue
+from app.kit.job_queue import RUNS_QUEUE, CeleryJobQueue
 from tests.support import stack
 from tests.support.api.organization import execute
 from tests.support.runs.world import World

@@ -11,13 +11,7 @@ from typing_extensions import override
 from app.kit.ids import GroupKey
 from app.models.engine_http import HttpInference
 from app.models.models import BaseModelSpec
-from app.rollouts.trajectory import (
-    UNPARSABLE_CALL,
-    Failure,
-    FailureClass,
-    StopReason,
-    Trajectory,
-)
+from app.rollouts.trajectory import UNPARSABLE_CALL, Failure, FailureClass, StopReason, Trajectory
 from app.settings import shipped_model_dir
 from tests.support.engines.engine_server import running_engine
 from tests.support.environments.number_game import GUESS, RULES, GuessingGame, game_row

@@ -12,13 +12,7 @@ import pytest
 
 from app.kit.fields import Json
 from app.kit.ids import GroupKey
-from app.rollouts.trajectory import (
-    Failure,
-    FailureClass,
-    Grade,
-    ScoredRollout,
-    Trajectory,
-)
+from app.rollouts.trajectory import Failure, FailureClass, Grade, ScoredRollout, Trajectory
 from tests.support.endpoints import ReceivedRequest, Reply
 from tests.support.environments.http_environments import GuessingWorld
 from tests.support.environments.http_tables import LIMITS, SEED, guess, table

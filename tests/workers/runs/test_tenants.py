@@ -7,8 +7,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from app.accounts.accounts import Organization, Project, Tenant
+from app.accounts.accounts import Organization, Project
 from app.jobs.jobs import Job, JobStatus
+from app.kit.callers import Tenant
 from app.kit.ids import OrganizationId, ProjectId, new_id
 from tests.support.patience import until
 from tests.support.processes.child_processes import StartedChild, child

@@ -4,7 +4,7 @@ from math import inf, isnan, nan
 
 import pytest
 
-from app.models.directories import ManifestMismatch
+from app.kit.directories import ManifestMismatch
 from tests.support.runs.world import World
 from workers.methods.supervised.report import (
     RowValues,

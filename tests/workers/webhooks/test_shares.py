@@ -5,9 +5,9 @@ from collections import Counter
 
 import pytest
 
-from app.accounts.accounts import Tenant
 from app.kit import addresses as lookups
 from app.kit.addresses import Lookup
+from app.kit.callers import Tenant
 from app.kit.egress_client import EgressClient
 from app.kit.egress_guard import EgressPolicy
 from app.webhooks.deliveries import DeliveryLimits, delivery_claims

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from app.jobs.intervals import UNIT_RANGE
 from app.jobs.stop_rules import RuleTrigger
-from app.models.directories import ManifestMismatch, commit_directory
+from app.kit.directories import ManifestMismatch, commit_directory
 from app.rollouts import metrics as names
 from workers.runs.context import RunContext
 from workers.runs.method import ChosenAdapter, report_head

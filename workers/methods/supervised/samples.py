@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save_file
 
-from app.models.directories import ManifestMismatch, commit_directory
+from app.kit.directories import ManifestMismatch, commit_directory
 from workers.compute import run_on_compute_thread
 from workers.learning.trainer import TrainingSample
 from workers.methods.supervised.examples import Example, Examples

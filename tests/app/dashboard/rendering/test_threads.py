@@ -3,7 +3,7 @@
 import asyncio
 from threading import Event
 
-from app.accounts.accounts import Tenant
+from app.kit.callers import Tenant
 from app.kit.ids import OrganizationId, ProjectId, new_id
 from app.pages.rendering import made_on_thread
 from tests.support.patience import PATIENCE_S, until

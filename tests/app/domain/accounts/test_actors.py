@@ -1,6 +1,6 @@
 """The address of an actor is one, or absent."""
 
-from app.accounts.accounts import Actor
+from app.kit.callers import Actor
 from tests.support.cases import cases
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
+from app.kit.directories import commit_directory, verify_directory
 from app.kit.local_objects import LocalObjects
-from app.models.directories import commit_directory, verify_directory
 from app.models.engine import AdapterCache, Completion
 from tests.support.engines.in_memory import InMemoryInference
 

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from app.kit.directories import ManifestMismatch, verify_directory
 from app.kit.disks import FreeSpace
 from app.kit.errors import NoFreeSpace
 from app.kit.local_objects import LocalObjects
 from app.kit.objects import Objects, put_bytes, rename_directory
-from app.models.adapters import ManifestMismatch
-from app.models.directories import verify_directory
 from tests.support.objects.stored_objects import below, committed_directory, matching_objects, read
 
 

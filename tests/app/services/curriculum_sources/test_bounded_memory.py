@@ -7,12 +7,12 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from app.accounts.accounts import Tenant
 from app.curricula.curricula import CurriculumOptions
 from app.curricula.reports import CollectedRows
 from app.curricula.source_rows import TableFile, collect_rows
 from app.files.row_files import Inspections
 from app.files.table_formats import SourceFile
+from app.kit.callers import Tenant
 from app.kit.errors import InvalidRequest
 from app.kit.ids import OrganizationId, ProjectId
 from tests.support.objects.in_memory import in_memory_objects

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from app.accounts.accounts import Tenant
 from app.files.row_files import Inspections
+from app.kit.callers import Tenant
 from app.kit.errors import InvalidRequest
 from app.kit.ids import OrganizationId, ProjectId
 from tests.support.objects.in_memory import in_memory_objects

@@ -5,8 +5,8 @@ Postgres.
 import asyncio
 from typing import Any
 
-from app.accounts.accounts import Tenant
 from app.database import CoachClaim
+from app.kit.callers import Tenant
 from app.teaching.coach.sessions import CoachSession
 from tests.support import stack
 from tests.support.store.leased_kinds import connect

@@ -6,10 +6,10 @@ import psycopg
 import pytest
 
 from app.database import UnitOfWork
+from app.events.events import CommittedEvent
+from app.events.reader import ALL_PROJECTS, event_reader
 from app.jobs.jobs import Job
 from app.kit.errors import LeaseLost
-from app.events.reader import ALL_PROJECTS, event_reader
-from app.events.events import CommittedEvent
 from tests.support import stack
 from tests.support.store.new_jobs import CREATED
 from tests.support.store.rows import Rows

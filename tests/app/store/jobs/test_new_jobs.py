@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from app.accounts.accounts import Tenant
 from app.evals.evals import eval_of_job
 from app.files.files import FileRow
 from app.jobs.jobs import Job
 from app.jobs.store import JobStore
+from app.kit.callers import Tenant
 from app.kit.errors import AuthenticationFailed, InvalidRequest, NotFound
 from app.kit.ids import ProjectId
 from tests.support.store.connections import pooled_settings

@@ -7,9 +7,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from app.accounts.accounts import Tenant
 from app.jobs.claims import job_claims
 from app.jobs.jobs import StopRequest
+from app.kit.callers import Tenant
 from tests.support.stack import Database
 from tests.support.store.claims import claim_row
 from tests.support.store.rows import Rows

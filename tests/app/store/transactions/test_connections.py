@@ -6,8 +6,9 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from app.accounts.accounts import ApiKeyRow, KeyKind, Tenant
+from app.accounts.accounts import ApiKeyRow, KeyKind
 from app.jobs.jobs import JobStatus
+from app.kit.callers import Tenant
 from app.kit.errors import NotFound, Unavailable
 from app.kit.ids import ProjectId
 from app.kit.transactions import BaseUnitOfWork

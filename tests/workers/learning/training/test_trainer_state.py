@@ -8,7 +8,7 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM
 
-from app.models.directories import ManifestMismatch, commit_directory
+from app.kit.directories import ManifestMismatch, commit_directory
 from tests.support.learning.random_model import trainer_on
 from tests.support.learning.samples import MakeTrainer, random_samples
 from tests.support.learning.tensors import assert_equal

@@ -9,8 +9,8 @@ import pytest
 from typing_extensions import override
 
 from app.jobs.jobs import Usage
+from app.kit.directories import ManifestMismatch, commit_directory
 from app.kit.errors import InvalidRequest, RunFailed
-from app.models.directories import ManifestMismatch, commit_directory
 from app.models.engine import Completion
 from tests.support.engines.in_memory import InMemoryInference
 from tests.support.reinforcement.scored_rollouts import scored

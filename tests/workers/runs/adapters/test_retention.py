@@ -1,7 +1,7 @@
 """Files that remain on the disk after commits, kills and ends."""
 
 from app.jobs.jobs import Checkpoint, Usage
-from app.models.directories import commit_directory
+from app.kit.directories import commit_directory
 from tests.support.objects.stored_directories import store_directory
 from tests.support.runs.world import World
 from workers.runs.context import RunContext

@@ -10,31 +10,47 @@ import json
 import os
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 from uuid import uuid4
 
 from app.kit.disks import sha256_of
-from app.models.adapters import (
-    MANIFEST,
-    ManifestMismatch,
-    check_digests,
-    manifest_text,
-    read_manifest,
-)
-from app.models.compute import MeasuredChoice
-from app.models.models import BaseModelSpec
+from app.kit.errors import AgentRftError
 
-__all__ = [
-    "MANIFEST",
-    "ManifestMismatch",
-    "commit_directory",
-    "directory_digest",
-    "verify_directory",
-]
+MANIFEST: Final = "manifest.json"
+
+
+class ManifestMismatch(AgentRftError):
+    """A committed directory differs from its manifest."""
+
+
+def manifest_text(digests: Mapping[str, str]) -> str:
+    return json.dumps({"sha256": dict(digests)}, indent=2, sort_keys=True) + "\n"
+
+
+def read_manifest(directory: str, content: bytes) -> dict[str, str]:
+    """Returns the digests by file name. Raises `ManifestMismatch` unless `content` is a manifest of
+    plain file names; `directory` names the directory in the message.
+    """
+    try:
+        digests = json.loads(content)["sha256"]
+        items = {str(name): str(digest) for name, digest in digests.items()}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ManifestMismatch(f"{directory} has no readable manifest: {error}") from error
+    if any("/" in name or name in ("", ".", "..", MANIFEST) for name in items):
+        raise ManifestMismatch(f"{directory} has a manifest with a path in it")
+    return items
+
+
+def check_digests(directory: str, expected: Mapping[str, str], found: Mapping[str, str]) -> None:
+    """Raises `ManifestMismatch` and names the files that differ, are missing or are not in the
+    manifest.
+    """
+    if found != expected:
+        wrong = sorted({name for name, _ in expected.items() ^ found.items()})
+        raise ManifestMismatch(f"{directory} differs from its manifest in {wrong}")
 
 
 @contextmanager
@@ -125,52 +141,3 @@ def check_directory(directory: Path, *, name: str) -> None:
     expected = read_manifest(name, b"" if manifest is None else manifest.read_bytes())
     actual = {file: sha256_of(path) for file, path in files.items()}
     check_digests(name, expected, actual)
-
-
-def measured_choice(file: Path) -> MeasuredChoice | None:
-    try:
-        return MeasuredChoice.model_validate_json(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):  # not there, not UTF-8, or not valid
-        return None
-
-
-def measured_choices(directory: Path) -> list[MeasuredChoice]:
-    """Returns all that can be read, in order of their files."""
-    found = (measured_choice(file) for file in sorted(directory.glob("*.json")))
-    return [kept for kept in found if kept is not None]
-
-
-def write_choice(file: Path, kept: MeasuredChoice) -> None:
-    """Raises `OSError` if the file cannot be written."""
-    file.parent.mkdir(parents=True, exist_ok=True)
-    scratch = file.with_suffix(f".{os.getpid()}")
-    scratch.write_text(kept.model_dump_json(indent=1) + "\n", encoding="utf-8")
-    scratch.replace(file)
-
-
-_FLOAT32_BYTES: Final = 4
-_ITEM_BYTES: Final = {"bfloat16": 2, "float16": 2, "float32": _FLOAT32_BYTES}
-
-
-@dataclass(frozen=True, slots=True)
-class BaseWeights:
-    merged_bytes: int
-    """Size of the weights in float32, as in an export; 0 if unknown."""
-    is_quantized: bool
-    """True for weights into which no adapter can be merged without loss."""
-
-
-def base_weights(spec: BaseModelSpec) -> BaseWeights:
-    directory = Path(spec.path)
-    try:
-        config = json.loads((directory / "config.json").read_text(encoding="utf-8"))
-        size = sum(path.stat().st_size for path in directory.glob("*.safetensors"))
-    except (OSError, ValueError):
-        return BaseWeights(0, is_quantized=False)
-    if not isinstance(config, dict):
-        return BaseWeights(0, is_quantized=False)
-    stored_as = config.get("dtype", config.get("torch_dtype"))
-    return BaseWeights(
-        size * _FLOAT32_BYTES // _ITEM_BYTES.get(str(stored_as), _FLOAT32_BYTES),
-        is_quantized=bool(config.get("quantization_config")),
-    )
