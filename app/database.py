@@ -23,7 +23,7 @@ from app.accounts.usage import Quotas
 from app.accounts.usage_store import QuotaStore, UsageStore
 from app.evals.run_store import ValidationRunStore
 from app.evals.store import AttachedEvalRunStore, EvalItemStore, EvalRunStore, EvalStore
-from app.events.log import wrote_end
+from app.events.store import wrote_end
 from app.files.store import FileStore, UploadStore
 from app.http.idempotency_store import IdempotencyStore
 from app.jobs.curve_store import MetricStore, OutlineStore

@@ -9,7 +9,7 @@ from app.accounts import tables as usage
 from app.evals import tables as eval_items
 from app.evals import tables as eval_runs
 from app.evals import tables as evals
-from app.events import log as event_log
+from app.events import store as event_log
 from app.files import tables as files
 from app.files import tables as uploads
 from app.http import idempotency_store as idempotency

@@ -14,7 +14,7 @@ from app.evals.evals import OPEN_RUNS, EvalRunStatus
 from app.evals.store import EvalItemStore, EvalStore, LeasedEvalRunStore
 from app.evals.tables import EvalRunTable
 from app.evals.tables import EvalRunTable as Table
-from app.events.log import log_end
+from app.events.store import log_end
 from app.files.store import FileStore
 from app.kit.leases import Lease, lock_held
 from app.kit.queues import WORKER_LOST, QueuedRows

@@ -35,7 +35,7 @@ from app.evals.evals import (
 from app.evals.tables import EvalItemTable as TableItems
 from app.evals.tables import EvalRunTable as TableRuns
 from app.evals.tables import EvalTable as Table
-from app.events.log import log_end
+from app.events.store import log_end
 from app.kit.errors import WrongState
 from app.kit.sql import Keyset, fitting, from_row, storable
 from app.webhooks.events import EventType

@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from app.across_tenants import ClaimUnitOfWork, CrossTenantUnitOfWork, set_tenant
 from app.database import Database, ProjectUnitOfWork
-from app.events.log import log_end
+from app.events.store import log_end
 from app.jobs.event_store import CheckpointStore, EventStore
 from app.jobs.jobs import OPEN_JOBS, Job, JobStatus, StopRequest
 from app.jobs.rows import pause_job, to_job

@@ -37,7 +37,7 @@ from app.evals.evals import Eval
 from app.evals.store import eval_row
 from app.evals.tables import EvalTable
 from app.evals.tables import EvalTable as EvalDeletion
-from app.events.log import EventLogTable, job_event_row
+from app.events.store import EventLogTable, job_event_row
 from app.files.files import NOT_READY, not_ready
 from app.files.store import UNEXPIRED
 from app.files.tables import FileTable

@@ -14,7 +14,7 @@ from sqlalchemy.dialects.postgresql import insert as insert_checkpoints
 from sqlalchemy.dialects.postgresql import insert as insert_reports
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.events.log import log_job_event
+from app.events.store import log_job_event
 from app.jobs.jobs import Checkpoint, EventKind, EventLevel, JobEvent, JobHead, JobStatus
 from app.jobs.tables import CheckpointTable as TableCheckpoints
 from app.jobs.tables import FineTuningJobTable

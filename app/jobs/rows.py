@@ -9,7 +9,7 @@ from sqlalchemy import delete, inspect, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.events.log import log_end
+from app.events.store import log_end
 from app.jobs.jobs import (
     Caps,
     Job,

@@ -1,1 +1,1 @@
-"""Shared vocabulary of both planes: pure values and rules. Imports no other room, does no I/O."""
+"""What nouns share: SQL, egress, objects, secrets, queues, telemetry, words. Knows no noun."""

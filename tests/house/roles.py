@@ -27,7 +27,7 @@ FORBIDDEN: Final = {
 SPEAK_SQL: Final = re.compile(
     r"app\.(?:\w+\.)*(?:\w+_)?(?:store|tables|claims|deliveries)"
     r"|app\.(?:local\.backup|database|across_tenants|maintenance|rewrapping|jobs\.ended_jobs|jobs\.rows)"
-    r"|app\.kit\.(?:sql|transactions|leases|queues|event_log|event_reader)"
+    r"|app\.kit\.(?:sql|transactions|leases|queues)"
 )
 """The modules of `app` that may speak SQL; every other is refused it."""
 

@@ -16,7 +16,7 @@ import structlog
 
 from app.database import Database
 from app.events.events import KEEP_LOG_S
-from app.events.reader import event_reader
+from app.events.reader_store import event_reader
 from app.kit.errors import Unavailable
 from app.kit.local_objects import build_objects
 from app.kit.objects import Objects

@@ -13,7 +13,7 @@ import structlog
 
 from app.database import Database
 from app.events.events import CommittedEvent
-from app.events.reader import ALL_PROJECTS, ClaimedCursor, EventReaderUnitOfWork, event_reader
+from app.events.reader_store import ALL_PROJECTS, ClaimedCursor, EventReaderUnitOfWork, event_reader
 from app.kit.errors import LeaseLost, Unavailable
 from app.webhooks.events import EVENT_TYPES
 

@@ -15,7 +15,7 @@ import structlog
 
 from app.database import Database
 from app.events.events import CommittedEvent
-from app.events.reader import ENDED, event_reader
+from app.events.reader_store import ENDED, event_reader
 from app.jobs.claims import job_reader
 from app.jobs.integrations import LIBRARIES
 from app.kit.errors import NotFound, Unavailable

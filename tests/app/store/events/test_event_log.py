@@ -7,7 +7,7 @@ import pytest
 
 from app.database import UnitOfWork
 from app.events.events import CommittedEvent
-from app.events.reader import ALL_PROJECTS, event_reader
+from app.events.reader_store import ALL_PROJECTS, event_reader
 from app.jobs.jobs import Job
 from app.kit.errors import LeaseLost
 from tests.support import stack

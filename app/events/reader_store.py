@@ -18,8 +18,8 @@ from sqlalchemy.ext.asyncio import AsyncSession
 from app.across_tenants import CrossTenantUnitOfWork
 from app.database import Database
 from app.events.events import CommittedEvent
-from app.events.log import EventCursorTable as Cursor
-from app.events.log import EventLogTable as Table
+from app.events.store import EventCursorTable as Cursor
+from app.events.store import EventLogTable as Table
 from app.kit.errors import LeaseLost
 from app.kit.leases import is_unleased, new_claim
 from app.kit.sql import from_row
