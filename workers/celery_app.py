@@ -12,15 +12,16 @@ from celery import Celery
 from celery.signals import celeryd_init
 from kombu.entity import Queue
 
-from app.jobs.integrations import TRACK_TASK
-from app.jobs.jobs import EXPIRE_TASK, SWEEP_TASK
 from app.kit.job_queue import (
     CONTROL_QUEUE,
     DELIVER_TASK,
     EVAL_TASK,
+    EXPIRE_TASK,
     EXPORT_TASK,
     RUN_TASK,
     RUNS_QUEUE,
+    SWEEP_TASK,
+    TRACK_TASK,
     broker_settings,
 )
 from app.kit.logs import log_to_stderr

@@ -5,9 +5,15 @@ from typing import Final
 
 from celery import Task
 
-from app.jobs.integrations import TRACK_TASK
-from app.jobs.jobs import EXPIRE_TASK, SWEEP_TASK
-from app.kit.job_queue import DELIVER_TASK, EVAL_TASK, EXPORT_TASK, RUN_TASK
+from app.kit.job_queue import (
+    DELIVER_TASK,
+    EVAL_TASK,
+    EXPIRE_TASK,
+    EXPORT_TASK,
+    RUN_TASK,
+    SWEEP_TASK,
+    TRACK_TASK,
+)
 from app.settings import load_settings
 from workers.celery_app import app
 from workers.processes.forking.forks import Children, fork_server

@@ -26,7 +26,6 @@ from app.kit.walk import value_of
 
 INTEGRATIONS: Final = "integrations"
 """Parameter of a create call."""
-TRACK_TASK: Final = "agent_rft.track"
 TrackerKind = Literal["tensorboard", "wandb", "mlflow", "trackio"]
 """Types of integrations."""
 _DELETE: Final = 0x7F

@@ -158,9 +158,6 @@ def read_attached(stored: list[dict[str, Any]]) -> list[AttachedEval]:
     return [AttachedEval(**each) for each in stored]
 
 
-SWEEP_TASK = "agent_rft.sweep"
-EXPIRE_TASK = "agent_rft.expire"
-
 EventLevel = Literal["info", "warn", "error"]
 EventKind = Literal["message", "metrics"]
 

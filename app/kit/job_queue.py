@@ -20,6 +20,9 @@ CONTROL_QUEUE: Final = "control"
 EVAL_TASK: Final = "agent_rft.run_eval"
 EXPORT_TASK: Final = "agent_rft.run_export"
 DELIVER_TASK: Final = "agent_rft.deliver_webhooks"
+TRACK_TASK: Final = "agent_rft.track"
+SWEEP_TASK: Final = "agent_rft.sweep"
+EXPIRE_TASK: Final = "agent_rft.expire"
 BROKER_TIMEOUT_S = 2.0
 _ANSWER_S = 1.0
 """Seconds for which replies of workers about their queues are collected; each call takes all of

@@ -8,8 +8,7 @@ from pathlib import Path
 import redis
 from celery import Celery
 
-from app.jobs.jobs import SWEEP_TASK
-from app.kit.job_queue import CONTROL_QUEUE, broker_settings
+from app.kit.job_queue import CONTROL_QUEUE, SWEEP_TASK, broker_settings
 from app.settings import inherited_environment, to_environment
 from tests.support.patience import wait_for
 from tests.support.stack import Database

@@ -7,6 +7,7 @@ is created in memory or in a file, and stays there.
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import Final
@@ -44,6 +45,8 @@ def serve_metrics(settings: Settings) -> None:
     """Serves the metrics of this process and all that it starts, if a port is configured."""
     if settings.telemetry.metrics_port is None:
         return
+    if "prometheus_client" in sys.modules:
+        raise RuntimeError("a module that has metrics was imported before their directory is known")
     remove_abandoned()
     os.environ[DIRECTORY] = tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-")
     subprocess.Popen(  # noqa: S603 - our own program, which ends with this process

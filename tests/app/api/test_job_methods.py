@@ -47,12 +47,9 @@ async def _fault(api: Api, body: dict[str, Any]) -> tuple[int, str, str]:
             },
             {
                 "type": "supervised",
-                "supervised": {
-                    "hyperparameters": {**AUTO, "n_epochs": 3, "batch_size": 4, "beta": 1},
-                    "k": "v",
-                },
+                "supervised": {"hyperparameters": {**AUTO, "n_epochs": 3, "batch_size": 4}},
             },
-            {**AUTO, "n_epochs": 3, "batch_size": 4, "beta": 1},
+            {**AUTO, "n_epochs": 3, "batch_size": 4},
         ),
         (
             {"method": {"type": "dpo", "dpo": {"hyperparameters": {"beta": 0.2}}}},

@@ -126,9 +126,10 @@ async def test_the_rows_are_the_curriculum_of_a_job(database: Database) -> None:
 async def test_what_a_model_wrote_before_it_failed_is_returned_with_the_reason(
     database: Database,
 ) -> None:
-    answers = [scenarios(*map(task, range(6))), Reply(401, json={"error": {"message": "spent"}})]
+    spent = Reply(401, json={"error": {"message": "spent"}})
+    answers = iter([scenarios(*map(task, range(6)))])
     status, reply, _ = await generated(
-        database, lambda _: answers.pop(0), training_tasks=10, validation_tasks=10
+        database, lambda _: next(answers, spent), training_tasks=10, validation_tasks=10
     )
     assert status == 200, reply
     assert [len(part) for part in reply["curriculum"].values()] == [3, 3]

@@ -36,9 +36,7 @@ NAMES: Final = st.sampled_from(
     ["headers", "Headers", "AUTHORIZATION", "api_key", "apiKey", "X-Api-Key", "token", "authToken",
      "client_secret", "Password", "set-cookie", "privateKey", "credentials", "bearer", "auth"]
 )  # fmt: skip
-PLAIN: Final = st.sampled_from(
-    ["mcp_servers", "extra", "x", "parameters", "config", "metadata", "env"]
-)
+PLAIN: Final = st.sampled_from(["mcp_servers", "extra", "x", "config", "env"])
 KEYS: Final = st.one_of(NAMES, PLAIN)
 HEADER_NAMES: Final = st.sampled_from(["Authorization", "X-Api-Key", "x-note", "Private-Token"])
 UNKNOWN: Final = st.sampled_from(["note_token", "X-Api-Key", "authToken", "client_secret", "my_pw"])

@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+from functools import cached_property
 
 import pytest
 from sqlalchemy.exc import ProgrammingError
@@ -10,6 +11,7 @@ from app.jobs.claims import job_claims
 from app.jobs.jobs import Job, JobError, StopRequest, Usage
 from app.kit.errors import LeaseLost, WrongState
 from app.kit.leases import Lease
+from app.kit.transactions import Store
 from tests.support.patience import PATIENCE_S
 from tests.support.store.claims import claim, claimed_rows, run_unit
 from tests.support.store.fenced_writes import WRITES
@@ -79,7 +81,11 @@ async def test_an_old_fence_writes_nothing_whatever_the_verb(rows: Rows) -> None
 async def test_no_verb_of_a_run_is_left_out(rows: Rows) -> None:
     job = await rows.job()
     async with run_unit(rows, await claimed_rows(rows, job)) as unit:
-        stores = {name: store for name, store in vars(unit).items() if not name.startswith("_")}
+        stores = {
+            name: getattr(unit, name)
+            for name, made in inspect.getmembers_static(type(unit))
+            if isinstance(made, Store | cached_property)
+        }
     verbs = {
         f"{name}.{verb}"
         for name, store in stores.items()
