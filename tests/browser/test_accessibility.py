@@ -3,6 +3,7 @@
 import re
 from typing import Final
 
+import pytest
 from fastapi.routing import APIRoute
 
 from app.pages.routes import router
@@ -25,6 +26,8 @@ from tests.support.dashboard.scenes import (
 from tests.support.dashboard.teaching import rows
 from tests.support.dashboard.tokens import put_tokens
 from tests.support.stack import Database
+
+pytestmark = pytest.mark.long
 
 NO_PAGES: Final = {
     "/assets/{name}",

@@ -14,6 +14,8 @@ from tests.support.dashboard.page_forms import forms_of
 from tests.support.dashboard.teaching import QUESTIONS, pasted
 from tests.support.embedded.installation import Installation, installation
 
+pytestmark = pytest.mark.long
+
 TYPED = 2
 """Examples that are typed; the others are pasted."""
 

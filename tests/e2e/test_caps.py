@@ -36,6 +36,7 @@ def _resume(live: Installation, job_id: str, body: dict[str, Any] | None = None)
     )
 
 
+@pytest.mark.long
 def test_a_cap_pauses_and_a_higher_one_continues_to_the_end(
     live: Installation, endpoints: Endpoints, small_files: tuple[str, str]
 ) -> None:

@@ -7,11 +7,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from examples.records_agent.dataset import write_dataset
 from tests.support.contract.node_client import installed_client
 from tests.support.e2e.main_job import Endpoints
 from tests.support.embedded.installation import REPOSITORY, Installation
 from tests.support.patience import PATIENCE_S
+
+pytestmark = pytest.mark.long
 
 _MODEL = r"ft:tiny-agent-2026-11-23:\S+"
 

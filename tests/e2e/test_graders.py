@@ -40,6 +40,7 @@ def metrics_events(client: OpenAI, job_id: str) -> list[dict[str, Any]]:
     return [dict(e.data or {}) for e in reversed(events) if e.type == "metrics"]  # type: ignore[call-overload]  # the client types an event's data as object
 
 
+@pytest.mark.long
 def test_a_job_with_every_kind_of_grader(
     live: Installation, endpoints: Endpoints, small_files: tuple[str, str]
 ) -> None:

@@ -8,11 +8,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from examples.records_agent.dataset import write_dataset
 from tests.support.cli.command_line import agent_rft
 from tests.support.e2e.main_job import Endpoints
 from tests.support.embedded.installation import Installation
 from tests.support.embedded.jobs import records_method
+
+pytestmark = pytest.mark.long
 
 STEPS = 3
 PULLED: dict[str, Any] = {

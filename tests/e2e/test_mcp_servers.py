@@ -138,6 +138,7 @@ def job(played: Played) -> Any:
     return played[0]
 
 
+@pytest.mark.long
 def test_the_ledger_has_every_call_though_the_worker_was_killed(
     live: Installation, played: Played
 ) -> None:
@@ -173,6 +174,7 @@ def test_the_ledger_has_every_call_though_the_worker_was_killed(
     assert usage["tool_calls"] == len(counted) + len(unparsed)
 
 
+@pytest.mark.long
 def test_a_job_trains_with_the_tools_of_an_mcp_server(live: Installation, job: Any) -> None:
     catalogue, answered = build_catalogue(), 0
     for rollout in live.rollouts(job.id):
@@ -194,6 +196,7 @@ def test_a_job_trains_with_the_tools_of_an_mcp_server(live: Installation, job: A
     assert min(live.curve(job.id, "tool_calls/mean").values()) > 0.5
 
 
+@pytest.mark.long
 def test_the_job_shows_what_was_listed_and_no_secret(live: Installation, job: Any) -> None:
     shown = live.get(f"/fine_tuning/jobs/{job.id}")
     (server,) = shown["method"]["reinforcement"]["mcp_servers"]

@@ -10,6 +10,8 @@ from examples.records_agent.records import build_catalogue
 from tests.support.embedded.installation import Installation, wait_until_final
 from tests.support.embedded.jobs import upload_dataset
 
+pytestmark = pytest.mark.long
+
 VALID = 10
 METHOD: Any = {
     "type": "reinforcement",

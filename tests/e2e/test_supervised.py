@@ -36,6 +36,8 @@ from tests.support.embedded.jobs import records_method
 from tests.support.patience import PATIENCE_S, wait_for
 from tests.support.webhooks.webhook_receiver import webhook_receiver
 
+pytestmark = pytest.mark.long
+
 STEPS = 8
 
 

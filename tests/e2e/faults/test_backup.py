@@ -7,10 +7,13 @@ import subprocess
 from pathlib import Path
 
 import psycopg
+import pytest
 
 from tests.support.e2e.main_job import Endpoints
 from tests.support.e2e.quiet_job import QuietJob, create, outcome
 from tests.support.embedded.installation import Installation, cli, installation
+
+pytestmark = pytest.mark.long
 
 STEP = 2
 CLAIMS = "SELECT fence FROM fine_tuning_jobs WHERE id = %s"

@@ -17,6 +17,8 @@ from tests.support.models.hub_server import Hub, hub_server
 from tests.support.models.tiny_model import save_tiny_model
 from tests.support.supervised.runs import chat_row
 
+pytestmark = pytest.mark.long
+
 HUB_ID = "Somebody/Tiny-Model"
 WEIGHTS = "model.safetensors"
 
