@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Iterator
 from typing import Any
 
+import pytest
+
 from app.kit.texts import PATTERNS
 from tests.support.api.application import Api
 from tests.support.api.wrong_values import Schemas
@@ -18,6 +20,7 @@ LIBRARY_WORDS = (
 SENDERS = 8
 
 
+@pytest.mark.long
 async def test_no_refused_body_is_answered_in_the_librarys_words(api: Api) -> None:
     document = (await api.http.get("/openapi.json")).json()
     schemas = Schemas(document["components"]["schemas"])

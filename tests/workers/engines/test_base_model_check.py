@@ -79,6 +79,7 @@ def test_a_config_with_wrong_values_is_refused_in_one_line(
     assert "\n" not in reason
 
 
+@pytest.mark.long
 def test_a_refused_model_has_its_reason_and_fails_the_command(tmp_path: Path) -> None:
     save_family(tmp_path, NO_TOOLS)
     GPT2Config(n_layer=1, n_embd=8, n_head=1, vocab_size=20).save_pretrained(tmp_path)

@@ -87,6 +87,7 @@ def test_options_that_would_have_no_effect_are_refused(
     assert (code, says in said) == (2, True), said
 
 
+@pytest.mark.long
 def test_a_config_that_transformers_refuses_is_refused_in_one_sentence(
     tmp_path: Path, tiny: Path
 ) -> None:
@@ -99,6 +100,7 @@ def test_a_config_that_transformers_refuses_is_refused_in_one_sentence(
     assert "Traceback" not in said
 
 
+@pytest.mark.long
 def test_a_model_that_the_engine_cannot_serve_is_refused_with_the_reason(tmp_path: Path) -> None:
     kind, own = ARCHITECTURES["gpt-oss"]
     directory = _config_only(tmp_path / "model", kind, **own, num_hidden_layers=2, vocab_size=640)
@@ -137,6 +139,7 @@ def test_a_model_and_settings_that_name_others_contradict_each_other(tmp_path: P
     assert (code, "AGENT_RFT_BASE_MODELS is set" in said) == (2, True)
 
 
+@pytest.mark.long
 def test_vllm_without_a_gpu_is_refused_with_the_option_that_helps(
     tmp_path: Path, tiny: Path
 ) -> None:

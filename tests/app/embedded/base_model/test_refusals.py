@@ -28,6 +28,7 @@ def models(tmp_path: Path) -> tuple[BaseModelSpec, ...]:
     return (shipped.model_copy(update={"name": "mine"}), *others)
 
 
+@pytest.mark.long
 def test_a_model_that_the_own_engine_cannot_serve_is_refused_too(
     models: tuple[BaseModelSpec, ...],
 ) -> None:
@@ -37,6 +38,7 @@ def test_a_model_that_the_own_engine_cannot_serve_is_refused_too(
     assert str(old.refusal).startswith("old: The trainer cannot train this base model: none of its")
 
 
+@pytest.mark.long
 def test_another_engine_serves_what_can_be_trained(models: tuple[BaseModelSpec, ...]) -> None:
     _, sinks, old = models
     served, refused = checked_models((sinks, old), on_cpu_engine=False)

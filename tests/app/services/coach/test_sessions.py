@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from tests.support.coach.classroom import STRONG, WEAK, Classroom, rows
 
 TRAINING = rows(*WEAK, STRONG, count=12, start=100)
@@ -13,6 +15,7 @@ def _texts(logbook: list[Any], kind: str) -> list[str]:
     return [entry["text"] for entry in logbook if entry["kind"] == kind]
 
 
+@pytest.mark.long
 async def test_two_planted_weaknesses_are_found_named_and_closed(classroom: Classroom) -> None:
     await classroom.student()
     path = await classroom.session(TRAINING, HELD_OUT, target=0.85, knobs=KNOBS)
