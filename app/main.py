@@ -25,11 +25,11 @@ from app.files.routes import uploads_router as uploads
 from app.graders.routes import router as graders
 from app.http import error_replies as errors
 from app.http.bodies import BodyGuard
-from app.http.health_routes import router as health
 from app.http.idempotent_requests import Idempotency
-from app.http.middleware import EmptyQueryValues, Head, RequestContext
-from app.http.process_metrics import ProcessMetrics, RequestCounter, RouteRecorder
-from app.http.process_metrics import router as process_metrics
+from app.http.monitoring import ProcessMetrics, RequestCounter, RouteRecorder
+from app.http.monitoring import health_router as health
+from app.http.monitoring import metrics_router as process_metrics
+from app.http.requests import EmptyQueryValues, Head, RequestContext
 from app.http.specification import SpecifiedApp, sent_events
 from app.jobs.routes import checkpoints_router as checkpoints
 from app.jobs.routes import events_router as events

@@ -46,14 +46,12 @@ from app.jobs.references import (
 from app.jobs.service import CheckpointService, EventService, JobService
 from app.jobs.streams import JobWatch, StreamService
 from app.kit.callers import AdminPrincipal, Principal, Tenant
-from app.kit.disks import FreeSpace
-from app.kit.egress import Egress, ProjectEgress
+from app.kit.directories import FreeSpace
+from app.kit.egress import Egress, EgressPolicy, ProjectEgress
 from app.kit.egress_client import build_egress
-from app.kit.egress_guard import EgressPolicy
 from app.kit.endpoints import CallSigner, cache_salt
 from app.kit.job_queue import CeleryJobQueue, JobQueue
-from app.kit.local_objects import build_objects
-from app.kit.objects import Objects
+from app.kit.objects import Objects, build_objects
 from app.kit.sealing import SecretBox, build_secret_box
 from app.kit.slots import ProjectSlots, SharedSlots
 from app.kit.texts import Redaction, nothing, shaped_data

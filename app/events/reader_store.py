@@ -17,7 +17,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.across_tenants import CrossTenantUnitOfWork
 from app.database import Database
-from app.events.events import CommittedEvent
+from app.events.store import CommittedEvent
 from app.events.store import EventCursorTable as Cursor
 from app.events.store import EventLogTable as Table
 from app.kit.errors import LeaseLost

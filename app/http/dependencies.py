@@ -12,8 +12,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from fastapi.security.base import SecurityBase
 
 from app.accounts.callers import check_caller
-from app.http.middleware import HELD, PRINCIPAL
-from app.http.requests import check_query
+from app.http.requests import HELD, PRINCIPAL, check_query
 from app.kit.callers import AdminPrincipal, Principal, Tenant
 from app.kit.errors import AuthenticationFailed, PermissionDenied
 from app.wiring import Administration, Factory, ProcessContext, context_of

@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from app.database import Database
 from app.jobs.jobs import StatusCount
-from app.kit.disks import FreeSpace
+from app.kit.directories import FreeSpace
 from app.kit.errors import Unavailable
 from app.kit.job_queue import CONTROL_QUEUE, RUNS_QUEUE, JobQueue
 from app.models.engine import Inference

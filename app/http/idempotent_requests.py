@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.accounts.callers import check_caller
 from app.http.bodies import replay_body
 from app.http.error_replies import error_reply, replay
-from app.http.middleware import PRINCIPAL, STORED_RESPONSE
+from app.http.requests import PRINCIPAL, STORED_RESPONSE
 from app.kit.callers import Principal
 from app.kit.errors import AuthenticationFailed, RequestError
 from app.kit.http import (

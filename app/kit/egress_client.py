@@ -29,13 +29,14 @@ from app.kit.addresses import (
 )
 from app.kit.egress import (
     EgressFailure,
+    EgressGuard,
+    EgressPolicy,
     EgressReply,
     EgressRequest,
     FailureKind,
     all_headers,
     check_syntax,
 )
-from app.kit.egress_guard import EgressGuard, EgressPolicy
 from app.kit.errors import EndpointRefused, RateLimited
 from app.kit.slots import SharedSlots
 from app.settings import EgressSettings

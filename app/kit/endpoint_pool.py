@@ -44,7 +44,7 @@ from app.kit.endpoints import (
     value_of,
 )
 from app.kit.errors import EndpointRefused
-from app.kit.secret_echoes import Echoes
+from app.kit.redaction import Echoes
 
 SILENT_S: Final = 60.0
 """Seconds without an answer from which an endpoint is silent, unless its answers are slow."""

@@ -15,9 +15,8 @@ from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 from pydantic_core.core_schema import ErrorType
 
 from app.kit.errors import InvalidRequest, RunFailed, missing_parameter, refused_value
-from app.kit.fields import DescribedModel, parameter
+from app.kit.fields import DescribedModel, FieldKind, WalkedField, parameter
 from app.kit.texts import PATTERNS
-from app.kit.walk import FieldKind, WalkedField
 
 _LIKELIEST: Final = 3
 """Number of most similar names whose edit distance to a key is computed."""

@@ -14,8 +14,7 @@ from opentelemetry.sdk.trace.id_generator import IdGenerator
 from opentelemetry.sdk.trace.sampling import ALWAYS_ON, Decision
 
 from app.kit.span_export import SpanExport
-from app.kit.telemetry import Span, SpanName, SpanPosition
-from app.kit.telemetry_exports import SPANS_TOTAL
+from app.kit.telemetry import SPANS_TOTAL, Span, SpanName, SpanPosition
 
 log = structlog.get_logger()
 

@@ -4,17 +4,20 @@ A rollout is a trace, and so is a job with its steps. Both planes and every clai
 the same ids, so a span can name its parent, and a call its span, before either has ended.
 """
 
+import asyncio
 import hashlib
 import re
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, NamedTuple, Protocol, Self
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
+
+from app.kit.span_export import SpanExport, check_installed
 
 _HEX_DIGITS: Final = re.compile(r"[0-9a-f]")
 _TRACE_DIGITS: Final = 32
@@ -252,3 +255,34 @@ def count_call(kind: str, outcome: str, *, attempts: int, seconds: float) -> Non
     _calls.labels(kind, outcome).inc()
     _retries.labels(kind).inc(max(0, attempts - 1))
     _seconds.labels(kind).observe(seconds)
+
+
+EXPORTS: Final = CollectorRegistry()
+"""The metrics of the export."""
+SPANS_TOTAL: Final = Counter(
+    "agent_rft_spans",
+    "Spans of jobs by what became of them: exported, failed (the collector refused them or did not "
+    "take them in time), dropped (the queue was full, or the process ended).",
+    ("outcome",),
+    registry=EXPORTS,
+)
+
+
+@asynccontextmanager
+async def exporting_spans(export: SpanExport | None) -> AsyncIterator[None]:
+    """Exports the spans that are recorded in the block; `None` records none. Raises
+    `ExporterMissing`.
+    """
+    if export is None:
+        yield
+        return
+    check_installed()
+    from app.kit.otlp import OtlpSink  # noqa: PLC0415 - needs the optional extra
+
+    sink = OtlpSink(export)
+    SPANS.begin(sink)
+    try:
+        yield
+    finally:
+        SPANS.stop()
+        await asyncio.to_thread(sink.close)

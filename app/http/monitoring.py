@@ -1,15 +1,12 @@
-"""Metrics of an API process, in Prometheus' format.
-
-No text of a client becomes a label: a path is shown as its route's template, and an unknown method
-as `other`.
-"""
+"""Answers of the probes."""
 
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any, Final, Literal, Self
 
 from fastapi import APIRouter, Request, Response
+from fastapi.responses import JSONResponse
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
     CollectorRegistry,
@@ -19,16 +16,104 @@ from prometheus_client import (
     generate_latest,
 )
 from prometheus_client.process_collector import ProcessCollector
+from pydantic import Field
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.http.dependencies import Context
-from app.http.health import Health
-from app.http.middleware import ROUTED
+from app.http.error_replies import RETRY_AFTER_S
+from app.http.health import Health, PartName
+from app.http.requests import ROUTED
 from app.jobs.jobs import JobStatus, StatusCount
 from app.kit.errors import AuthenticationFailed
+from app.kit.fields import DescribedModel
 from app.kit.http import has_key
+from app.kit.schemas import ErrorBody, ErrorEnvelope
 from app.kit.telemetry import CALLS
+
+
+class PartObject(DescribedModel):
+    """The state of one part of the service."""
+
+    status: Literal["ok", "failing"]
+    """`failing` if the part does not do its work."""
+    problem: str | None = Field(None, description="What is wrong, and what it means for callers")
+    detail: str | None = Field(
+        None,
+        exclude_if=lambda value: value is None,
+        description="More about a part that works: the layers of the sandbox",
+    )
+
+
+def _parts(health: Health) -> dict[PartName, PartObject]:
+    return {
+        name: PartObject(
+            status="ok" if part.ok else "failing", problem=part.problem, detail=part.detail
+        )
+        for name, part in health.parts.items()
+    }
+
+
+class Readiness(DescribedModel):
+    """A service that can be called."""
+
+    status: Literal["ok", "degraded"] = Field(
+        description="`degraded` while the broker, the workers, the engine or the sandbox fail: "
+        "requests are served, jobs wait, calls of a model and graders that run code may fail"
+    )
+    parts: dict[PartName, PartObject]
+    """The parts by name."""
+
+    @classmethod
+    def of(cls, health: Health) -> Self:
+        status: Literal["ok", "degraded"] = "degraded" if health.degraded else "ok"
+        return cls(status=status, parts=_parts(health))
+
+
+class NotReady(ErrorEnvelope):
+    """A service that cannot be called: its database fails, or its disk is full."""
+
+    parts: dict[PartName, PartObject]
+    """The parts by name."""
+
+    @classmethod
+    def of(cls, health: Health) -> Self:
+        names = ", ".join(health.missing)
+        problems = " ".join(health.parts[name].problem or "" for name in health.missing)
+        error = ErrorBody(
+            message=f"Not ready ({names}). {problems}",
+            type="server_error",
+            param=health.missing[0],
+            code="service_unavailable",
+        )
+        return cls(error=error, parts=_parts(health))
+
+
+health_router = APIRouter(tags=["Service"])
+
+
+@health_router.get("/healthz", operation_id="liveness")
+async def liveness() -> dict[str, str]:
+    """Answers while the process runs. Needs no key."""
+    return {"status": "ok"}
+
+
+@health_router.get(
+    "/readyz",
+    operation_id="readiness",
+    response_model=Readiness,
+    responses={503: {"model": NotReady, "description": "The database or the disk fails."}},
+)
+async def readiness(context: Context) -> Readiness | JSONResponse:
+    """Reports the parts of the service: database, disk, broker, worker, engine, sandbox. Answers
+    503 while the database does not answer or a disk has less free space than the minimum.
+    """
+    health = await context.health.look()
+    if health.ready:
+        return Readiness.of(health)
+    body = NotReady.of(health).model_dump(mode="json")
+    return JSONResponse(body, status_code=503, headers={"retry-after": RETRY_AFTER_S})
+
 
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "DELETE", "PUT", "PATCH", "OPTIONS"})
 _NO_ROUTE: Final = "none"
@@ -149,10 +234,10 @@ class RouteRecorder:
                 scope["state"][ROUTED] = scope.get("route")
 
 
-router = APIRouter(include_in_schema=False)
+metrics_router = APIRouter(include_in_schema=False)
 
 
-@router.get("/metrics")
+@metrics_router.get("/metrics")
 async def process_metrics(request: Request, context: Context) -> Response:
     """Returns the metrics of this process, and the jobs of the installation by status. Raises
     `AuthenticationFailed` for any key but the operator's `AGENT_RFT_MONITORING_KEY`.
