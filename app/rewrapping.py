@@ -14,7 +14,6 @@ from sqlalchemy import Text, cast, func, literal, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.sql.elements import ColumnElement
-from typing_extensions import override
 
 from app.accounts.tables import ApiKeyTable
 from app.database import Database
@@ -24,7 +23,7 @@ from app.jobs.tables import FineTuningJobTable
 from app.kit.http import SEALED_RESPONSE
 from app.kit.sealing import SecretBox, SecretsUnreadable
 from app.kit.sql import Base
-from app.kit.transactions import BaseUnitOfWork
+from app.kit.transactions import BaseUnitOfWork, of_session
 from app.teaching.coach.tables import CoachSessionTable
 from app.tools.registry import SEALED_VERSION
 from app.tools.tables import RegisteredVersionTable
@@ -95,17 +94,6 @@ class SealedRow:
         return str(self.key[0])
 
 
-class SealedUnitOfWork(BaseUnitOfWork):
-    """A transaction of the tables' owner that sees the sealed blobs of all tenants."""
-
-    def __init__(self, database: Database) -> None:
-        super().__init__(database.sessions, {"app.rewrap": "on", "lock_timeout": "5s"})
-
-    @override
-    async def _open(self, session: AsyncSession) -> None:
-        self.blobs = SealedBlobs(session)
-
-
 class SealedBlobs:
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
@@ -157,6 +145,15 @@ class SealedBlobs:
         return int(row[0]), int(row[1])
 
 
+class SealedUnitOfWork(BaseUnitOfWork):
+    """A transaction of the tables' owner that sees the sealed blobs of all tenants."""
+
+    blobs = of_session(SealedBlobs)
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database.sessions, {"app.rewrap": "on", "lock_timeout": "5s"})
+
+
 log = structlog.get_logger()
 
 BATCH: Final = 200
@@ -164,8 +161,6 @@ BATCH: Final = 200
 
 @dataclass(slots=True)
 class RewrapCounts:
-    """Counts of the blobs of one table."""
-
     rewrapped: int = 0
     current: int = 0
     """Number of blobs under the newest key now."""
@@ -197,11 +192,9 @@ class RewrappingService:
         return report
 
     async def _table(self, column: SealedColumn, batch: int) -> RewrapCounts:
-        done, after = RewrapCounts(), None
-        while True:
+        done, after, seen = RewrapCounts(), None, batch
+        while seen == batch:
             seen, after = await self._batch(column, done, after=after, limit=batch)
-            if seen < batch:
-                break
         async with SealedUnitOfWork(self._database) as unit:
             done.current = await unit.blobs.count(column, self._box.head)
         return done

@@ -1,4 +1,8 @@
-"""Answers of the probes."""
+"""What watches an API process: the probes, and its metrics in Prometheus' format.
+
+No text of a client becomes a label: a path is shown as its route's template, and an unknown method
+as `other`.
+"""
 
 import time
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Path parameters that take any text: `{name:text}`."""
+"""What a request passes before its route: middleware, checks of its query, limits of forms."""
 
 import asyncio
 import re

@@ -27,10 +27,6 @@ class ManifestMismatch(AgentRftError):
     """A committed directory differs from its manifest."""
 
 
-def manifest_text(digests: Mapping[str, str]) -> str:
-    return json.dumps({"sha256": dict(digests)}, indent=2, sort_keys=True) + "\n"
-
-
 def read_manifest(directory: str, content: bytes) -> dict[str, str]:
     """Returns the digests by file name. Raises `ManifestMismatch` unless `content` is a manifest of
     plain file names; `directory` names the directory in the message.
@@ -69,7 +65,8 @@ def commit_directory(destination: Path) -> Iterator[Path]:
     partial.mkdir()
     try:
         yield partial
-        (partial / MANIFEST).write_text(manifest_text(_digests(partial)), encoding="utf-8")
+        manifest = json.dumps({"sha256": _digests(partial)}, indent=2, sort_keys=True) + "\n"
+        (partial / MANIFEST).write_text(manifest, encoding="utf-8")
         partial.rename(destination)
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)

@@ -1,4 +1,8 @@
-"""Headers of outbound calls: rules for customers' headers, and the headers of the service."""
+"""Outbound calls: their requests and replies, rules for headers, and checks of addresses.
+
+Checked are the URL, resolved names, and the connected peer. A refusal names its cause and the
+setting that permits the call, but no address to which a name resolved.
+"""
 
 import ipaddress
 import re

@@ -36,7 +36,6 @@ class InvalidRequest(RequestError):
 
 
 def missing_parameter(param: str) -> InvalidRequest:
-    """Returns the error for a missing parameter."""
     message = f"Missing required parameter: '{param}'."
     return InvalidRequest(message, param=param, code="missing_required_parameter")
 
@@ -77,8 +76,6 @@ class TooLarge(RequestError):
 
 
 class RangeNotSatisfiable(RequestError):
-    """The requested range of a download begins after its end."""
-
     status_code = 416
     default_code = "range_not_satisfiable"
 
@@ -95,8 +92,6 @@ class IdempotencyKeyInUse(RequestError):
 
 
 class IdempotencyKeyReused(RequestError):
-    """Another request came under the same key."""
-
     status_code = 422
     default_code = "idempotency_key_reused"
 
@@ -145,42 +140,28 @@ class LeaseLost(AgentRftError):
     """Another claim has a higher fence: no further write of this run may be stored."""
 
 
+# Codes of runs, and flags of grades without a score.
 SECRETS_LOST: Final = "secrets_lost"
-"""Code of a run whose sealed values can no longer be read."""
-
 NOTHING_TO_LEARN: Final = "nothing_to_learn"
-"""Code of a run that ends because it learns nothing."""
-
 OUT_OF_MEMORY: Final = "out_of_memory"
-"""Code of a run whose model or shortest micro-batch does not fit into the trainer's memory."""
-
+"""The model or the shortest micro-batch does not fit into the trainer's memory."""
 ENDPOINT_UNAVAILABLE: Final = "endpoint_unavailable"
-"""Code of a run whose tools or graders do not answer."""
-
+"""Tools or graders do not answer."""
 JUDGE_WITHOUT_SCORE: Final = "judge_without_score"
-"""Code of a run whose judge answers, mostly without a score."""
-
+"""The judge answers, mostly without a score."""
 PYTHON_ERROR: Final = "python_grader_runtime_error"
 FORMULA_ERROR: Final = "formula_parse_error"
-"""Code of a run whose python grader fails, and the flag of such a grade."""
-
 SANDBOX_ERROR: Final = "python_grader_server_error"
-"""Flag of a grade without a score because the sandbox did not run the code."""
-
+"""Flag: the sandbox did not run the code."""
 SANDBOX_UNAVAILABLE: Final = "sandbox_unavailable"
-"""Code of a run whose graders' code the sandbox does not run."""
-
 MODEL_ERROR: Final = "model_grader_server_error"
-"""Flag of a grade without a score because the grader's model did not answer."""
-
+"""Flag: the grader's model did not answer."""
 MODEL_UNAVAILABLE: Final = "grader_model_unavailable"
-"""Code of a run whose judge, or whose embedding model, does not answer."""
-
+"""The judge, or the embedding model, does not answer."""
 UNREADABLE_ROW: Final = "unreadable_row"
-"""Code of a row whose value the grader cannot read, and of a run that has too many of them."""
-
+"""A grader cannot read the value of a row, or of too many of a run."""
 INVALID_SCORE: Final = "invalid_score"
-"""Code of a run whose grader gives scores that cannot be trained on."""
+"""Scores of a grader cannot be trained on."""
 
 
 class RunFailed(AgentRftError):
@@ -195,9 +176,8 @@ class RunFailed(AgentRftError):
 
 @contextmanager
 def first_fault() -> Iterator[None]:
-    """Raises the first exception of an exception group instead of the group.
-
-    It is the cause; the other tasks were cancelled because of it.
+    """Raises an exception group's first exception, the cause for which the others were cancelled,
+    instead of the group.
     """
     try:
         yield

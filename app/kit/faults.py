@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import islice
-from types import MappingProxyType
 from typing import Any, Final, get_args
 
 from pydantic import ConfigDict, ValidationError, model_validator
@@ -18,9 +17,6 @@ from app.kit.errors import InvalidRequest, RunFailed, missing_parameter, refused
 from app.kit.fields import DescribedModel, FieldKind, WalkedField, parameter
 from app.kit.texts import PATTERNS
 
-_LIKELIEST: Final = 3
-"""Number of most similar names whose edit distance to a key is computed."""
-_A_THIRD: Final = 3
 _BEGINNING: Final = 3
 """Smallest number of characters of a key that may abbreviate a name."""
 
@@ -31,10 +27,8 @@ def nearest_name(key: str, known: Collection[str], likeness: float) -> str | Non
     """
     from rapidfuzz.distance import OSA  # noqa: PLC0415 - rapidfuzz loads only where it is used
 
-    for name in get_close_matches(key, known, n=_LIKELIEST, cutoff=likeness):
-        if OSA.distance(key, name) <= max(len(key), len(name)) // _A_THIRD:
-            return name
-    return None
+    likely = get_close_matches(key, known, cutoff=likeness)
+    return next((n for n in likely if OSA.distance(key, n) <= max(len(key), len(n)) // 3), None)
 
 
 def name_like(key: str, known: Collection[str], likeness: float) -> str | None:
@@ -50,16 +44,14 @@ SIMILARITY_CUTOFF: Final = 0.8
 """Similarity from which a key is assumed to be meant for a parameter of another object, or for a
 missing one.
 """
-_OTHER_NAMES: Final = MappingProxyType(
-    {
-        "learning_rate": "learning_rate_multiplier",
-        "lr": "learning_rate_multiplier",
-        "lr_multiplier": "learning_rate_multiplier",
-        "epochs": "n_epochs",
-        "num_epochs": "n_epochs",
-        "num_train_epochs": "n_epochs",
-    }
-)
+_OTHER_NAMES: Final = {
+    "learning_rate": "learning_rate_multiplier",
+    "lr": "learning_rate_multiplier",
+    "lr_multiplier": "learning_rate_multiplier",
+    "epochs": "n_epochs",
+    "num_epochs": "n_epochs",
+    "num_train_epochs": "n_epochs",
+}
 """Names used by other trainers, for which similarity would suggest a wrong name."""
 
 
@@ -103,11 +95,9 @@ def suggested_name(field: WalkedField, elsewhere: KeyHints) -> str | None:
     in the same object that has all of its words.
     """
     near = nearest(field, elsewhere, likeness=SIMILARITY_CUTOFF)
-    if near is not None:
-        return near
     key = str(field.path[-1])[:MAX_COMPARED].casefold()
-    if len(key) < _BEGINNING:
-        return None
+    if near is not None or len(key) < _BEGINNING:
+        return near
     longer = [
         name
         for name in field.known
@@ -150,8 +140,6 @@ _OBJECTS: Final = frozenset({"grader", "environment", "reinforcement", "supervis
 
 @dataclass(frozen=True, slots=True)
 class UnreadKey:
-    """An unknown key that is accepted."""
-
     field: WalkedField
     root: str
     elsewhere: KeyHints
@@ -181,7 +169,7 @@ def unknown_key_error(
         return InvalidRequest(message, param=param, code=NOT_AVAILABLE)
     if field.expected is not None:
         return refused_value(param, f"it must be {field.expected}")
-    hint = _hint(field, elsewhere)
+    hint = question(nearest(field, elsewhere))
     message = f"Unknown parameter: '{param}'.{hint}"
     if field.closed:
         message += f" There are {', '.join(sorted(field.known))}."
@@ -205,7 +193,7 @@ def refused_wholly(
     if field.expected is not None or (only_near and nearest(field, NOWHERE) is None):
         return None
     param = parameter(root, field.path)
-    hint = _hint(field, NOWHERE) or " Remove it."
+    hint = question(nearest(field, NOWHERE)) or " Remove it."
     message = f"Unknown parameter: '{param}'.{hint}"
     return InvalidRequest(message, param=param, code=UNKNOWN_PARAMETER)
 
@@ -217,11 +205,9 @@ def misnamed_key_error(
     parameters, because of a similar name or a wrong object.
     """
     for field in walked:
-        near = (
-            nearest(field, elsewhere, likeness=SIMILARITY_CUTOFF)
-            if field.kind is FieldKind.UNKNOWN
-            else None
-        )
+        if field.kind is not FieldKind.UNKNOWN:
+            continue
+        near = nearest(field, elsewhere, likeness=SIMILARITY_CUTOFF)
         if near is None or not _may_be(field, near):
             continue
         beside = parameter(root, (*field.path[:-1], near)) if near in field.known else near
@@ -244,9 +230,11 @@ def unread(
     walked: Iterable[WalkedField], root: str, elsewhere: KeyHints = NOWHERE
 ) -> Iterator[UnreadKey]:
     """Yields the unknown keys that are accepted."""
-    for field in walked:
-        if field.kind is FieldKind.UNKNOWN and not is_refused(field):
-            yield UnreadKey(field, root, elsewhere)
+    return (
+        UnreadKey(field, root, elsewhere)
+        for field in walked
+        if field.kind is FieldKind.UNKNOWN and not is_refused(field)
+    )
 
 
 def unread_message(keys: Sequence[UnreadKey]) -> str:
@@ -273,80 +261,48 @@ def _may_be(field: WalkedField, param: str) -> bool:
     return not isinstance(field.value, int | float)
 
 
-def _hint(field: WalkedField, elsewhere: KeyHints) -> str:
-    return question(nearest(field, elsewhere))
-
-
 _KEYS_COMPARED: Final = 200
 """Largest number of keys of an object that are compared with a missing name."""
 GRADER_NOT_AVAILABLE: Final = "grader_not_available"
 """Type of the fault of a grader's kind that does not exist; also the API's error code."""
 _MUST: Final = "it must be "
-_OBJECT: Final = "an object"
-_LIST: Final = "a list"
-_TEXT: Final = "a text"
-_INTEGER: Final = "an integer"
-_NUMBER: Final = "a number"
-_BOOLEAN: Final = "true or false"
-_KINDS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "model_type": _OBJECT,
-        "model_attributes_type": _OBJECT,
-        "dataclass_type": _OBJECT,
-        "dict_type": _OBJECT,
-        "mapping_type": _OBJECT,
-        "list_type": _LIST,
-        "tuple_type": _LIST,
-        "set_type": _LIST,
-        "frozen_set_type": _LIST,
-        "iterable_type": _LIST,
-        "string_type": _TEXT,
-        "string_unicode": _TEXT,
-        "int_type": _INTEGER,
-        "int_parsing": _INTEGER,
-        "int_from_float": _INTEGER,
-        "int_parsing_size": "an integer of fewer digits",
-        "float_type": _NUMBER,
-        "float_parsing": _NUMBER,
-        "finite_number": "a finite number",
-        "bool_type": _BOOLEAN,
-        "bool_parsing": _BOOLEAN,
-        "none_required": "null",
-        "invalid_key": "an object whose keys are texts",
-    }
-)
-_BOUNDS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "greater_than": "greater than {gt}",
-        "greater_than_equal": "at least {ge}",
-        "less_than": "less than {lt}",
-        "less_than_equal": "at most {le}",
-        "multiple_of": "a multiple of {multiple_of}",
-        "literal_error": "{expected}",
-        "enum": "{expected}",
-        "union_tag_invalid": "{expected_tags}",
-    }
-)
-_LENGTHS: Final[Mapping[str, tuple[str, str, str]]] = MappingProxyType(
-    {
-        "string_too_short": ("at least", "min_length", "character"),
-        "string_too_long": ("at most", "max_length", "character"),
-        "too_short": ("at least", "min_length", "entry"),
-        "too_long": ("at most", "max_length", "entry"),
-    }
-)
-_PLURALS: Final[Mapping[str, str]] = MappingProxyType(
-    {"character": "characters", "entry": "entries"}
-)
+_KINDS: Final = {
+    **dict.fromkeys(("model_type", "model_attributes_type", "dataclass_type"), "an object"),
+    **dict.fromkeys(("dict_type", "mapping_type"), "an object"),
+    **dict.fromkeys(("list_type", "tuple_type", "set_type"), "a list"),
+    **dict.fromkeys(("frozen_set_type", "iterable_type"), "a list"),
+    **dict.fromkeys(("string_type", "string_unicode"), "a text"),
+    **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "an integer"),
+    "int_parsing_size": "an integer of fewer digits",
+    **dict.fromkeys(("float_type", "float_parsing"), "a number"),
+    "finite_number": "a finite number",
+    **dict.fromkeys(("bool_type", "bool_parsing"), "true or false"),
+    "none_required": "null",
+    "invalid_key": "an object whose keys are texts",
+}
+_BOUNDS: Final[Mapping[str, str]] = {
+    "greater_than": "greater than {gt}",
+    "greater_than_equal": "at least {ge}",
+    "less_than": "less than {lt}",
+    "less_than_equal": "at most {le}",
+    "multiple_of": "a multiple of {multiple_of}",
+    "literal_error": "{expected}",
+    "enum": "{expected}",
+    "union_tag_invalid": "{expected_tags}",
+}
+_LENGTHS: Final = {
+    "string_too_short": ("at least", "min_length", "character", "characters"),
+    "string_too_long": ("at most", "max_length", "character", "characters"),
+    "too_short": ("at least", "min_length", "entry", "entries"),
+    "too_long": ("at most", "max_length", "entry", "entries"),
+}
 _ABSENT: Final = frozenset({"missing", "union_tag_not_found"})
-_WHOLE: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        **{kind: _MUST + expected for kind, expected in _KINDS.items()},
-        **dict.fromkeys(_ABSENT, "it is missing"),
-        "extra_forbidden": "nothing reads it here; remove it",
-        "json_invalid": "it is not valid JSON",
-    }
-)
+_WHOLE: Final[Mapping[str, str]] = {
+    **{kind: _MUST + expected for kind, expected in _KINDS.items()},
+    **dict.fromkeys(_ABSENT, "it is missing"),
+    "extra_forbidden": "nothing reads it here; remove it",
+    "json_invalid": "it is not valid JSON",
+}
 _BUILT_IN: Final = frozenset(get_args(ErrorType))
 
 
@@ -427,7 +383,8 @@ def _clause(fault: ErrorDetails) -> str:
     if kind in _WHOLE:
         return _WHOLE[kind]
     if kind in _LENGTHS:
-        return _length(kind, context)
+        bound, limit, one, many = _LENGTHS[kind]
+        return f"it must have {bound} {context[limit]} {one if context[limit] == 1 else many}"
     if kind in _BOUNDS:
         shown = {
             name: f"{value:g}" if isinstance(value, float) else value
@@ -448,26 +405,14 @@ def broken_rule(fault: ErrorDetails) -> str | None:
     return _clause(fault) if own else None
 
 
-def _length(kind: str, context: Mapping[str, int]) -> str:
-    bound, limit, noun = _LENGTHS[kind]
-    count = context[limit]
-    return f"it must have {bound} {count} {noun if count == 1 else _PLURALS[noun]}"
-
-
 class ClosedModel(DescribedModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     @model_validator(mode="before")
     @classmethod
     def _refuse_unknown_keys(cls, sent: Any) -> Any:
-        """Reports unknown keys with the nearest fields, before the missing fields that a
-        misspelling causes.
-        """
+        # Before pydantic reports the missing fields that a misspelling causes.
         return known_keys(sent, cls.model_fields)
-
-
-_KEY: Final = "key"
-_KNOWN: Final = "known"
 
 
 def unknown_key(
@@ -497,8 +442,8 @@ def _unknown(
 ) -> ValidationError:
     faults: list[InitErrorDetails] = []
     for key in keys:
-        context = {_KEY: key[:MAX_COMPARED], _KNOWN: known}
-        fault = PydanticCustomError(UNKNOWN_PARAMETER, "nothing reads it here; remove it", context)
+        context = {"key": key[:MAX_COMPARED], "known": known}
+        fault = PydanticCustomError(UNKNOWN_PARAMETER, _WHOLE["extra_forbidden"], context)
         faults.append({"type": fault, "loc": (*holder, key), "input": None})
     return ValidationError.from_exception_data("Body", faults)
 
@@ -507,6 +452,6 @@ def cure_of(context: Mapping[str, Any], elsewhere: KeyHints = NOWHERE) -> str:
     """Returns the correction for a key, from the context of its fault: the parameter with its exact
     name in another object, else the nearest name in its own object.
     """
-    key = context[_KEY].casefold()
-    near = elsewhere.of(key) or name_like(key, context[_KNOWN], SIMILARITY)
+    key = context["key"].casefold()
+    near = elsewhere.of(key) or name_like(key, context["known"], SIMILARITY)
     return f"Did you mean '{near}'?" if near else "Remove it."

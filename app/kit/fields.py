@@ -1,14 +1,17 @@
-"""The type of a JSON object whose keys this project does not fix."""
+"""Fields of customers' documents: their marks and descriptions, and the walk over them.
+
+The walk follows the annotations of the models, whether the document is valid or not.
+"""
 
 import ast
 import inspect
 import sys
 import types
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cache, lru_cache
-from types import MappingProxyType
+from itertools import pairwise
 from typing import (
     Annotated,
     Any,
@@ -23,7 +26,6 @@ from typing import (
 )
 
 from pydantic import BaseModel, Field, GetJsonSchemaHandler
-from pydantic.fields import FieldInfo
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
@@ -89,8 +91,6 @@ class AddressMark:
 
 @dataclass(frozen=True, slots=True)
 class JudgeMark:
-    """The name of a model that scores."""
-
     elsewhere: str = "base_url"
     """Name of the sibling field with another server; without it the service finds the model."""
 
@@ -122,7 +122,7 @@ CustomerBaseUrl = Annotated[str, Field(min_length=1, max_length=2000), AddressMa
 JudgeName = Annotated[str, Field(min_length=1, max_length=256), JudgeMark()]
 
 
-_NO_KEYS: Final[Mapping[str, str]] = MappingProxyType({})
+_NO_KEYS: Final[Mapping[str, str]] = {}
 
 
 class OpenKeys:
@@ -140,27 +140,25 @@ class OpenKeys:
 
 LEFT_OUT: Final = "x-left-out"
 """Marks a field that a reply may lack; it is removed when the specification is complete."""
-COMMON_FIELDS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "id": "Id of the object.",
-        "object": "Type of the object; each type has one constant value.",
-        "created_at": "Unix seconds at which the object was made.",
-        "updated_at": "Unix seconds of the last change.",
-        "metadata": "Up to 16 pairs of text of the user's own; the service does not read them.",
-        "name": "Name for readers; it need not be unique.",
-        "type": "Selects the kind of the object.",
-        "version": "Number of the version, from 1.",
-        "expires_at": "Unix seconds at which it expires; `null`: it does not expire.",
-        "prompt_tokens": "Tokens of prompts.",
-        "completion_tokens": "Tokens that were sampled.",
-        "deleted": "True: the object is deleted.",
-        "fine_tuning_job_id": "Id of the job.",
-        "eval_id": "Id of the eval.",
-        "run_id": "Id of the eval run.",
-        "project_id": "Id of the project.",
-        "shared_with_openai": "Always false.",
-    }
-)
+COMMON_FIELDS: Final[Mapping[str, str]] = {
+    "id": "Id of the object.",
+    "object": "Type of the object; each type has one constant value.",
+    "created_at": "Unix seconds at which the object was made.",
+    "updated_at": "Unix seconds of the last change.",
+    "metadata": "Up to 16 pairs of text of the user's own; the service does not read them.",
+    "name": "Name for readers; it need not be unique.",
+    "type": "Selects the kind of the object.",
+    "version": "Number of the version, from 1.",
+    "expires_at": "Unix seconds at which it expires; `null`: it does not expire.",
+    "prompt_tokens": "Tokens of prompts.",
+    "completion_tokens": "Tokens that were sampled.",
+    "deleted": "True: the object is deleted.",
+    "fine_tuning_job_id": "Id of the job.",
+    "eval_id": "Id of the eval.",
+    "run_id": "Id of the eval run.",
+    "project_id": "Id of the project.",
+    "shared_with_openai": "Always false.",
+}
 
 
 class DescribedFields:
@@ -174,12 +172,12 @@ class DescribedFields:
     ) -> JsonSchemaValue:
         schema = handler(core_schema)
         properties = handler.resolve_ref_schema(schema).get("properties", {})
-        omitted = {name for name, field in _fields(cls).items() if field.exclude_if is not None}
+        fields = cls.model_fields if issubclass(cls, BaseModel) else {}
         for name, described in properties.items():
             text = field_text(cls, name) or COMMON_FIELDS.get(name)
             if text is not None:
                 described.setdefault("description", text)
-            if name in omitted:
+            if name in fields and fields[name].exclude_if is not None:
                 described[LEFT_OUT] = True
         return schema
 
@@ -196,13 +194,6 @@ class DescribedModel(DescribedFields, BaseModel):
         return cls(**{name: getattr(value, name) for name in names}, **given)
 
 
-def _fields(owner: type) -> Mapping[str, FieldInfo]:
-    """Returns the fields of a model, with their marks; empty for a dataclass, which leaves no field
-    out.
-    """
-    return owner.model_fields if issubclass(owner, BaseModel) else {}
-
-
 def field_text(owner: type, field: str) -> str | None:
     """Returns the text under a field in the most derived class that has it; `None` without one."""
     for base in owner.__mro__:
@@ -216,25 +207,18 @@ def field_text(owner: type, field: str) -> str | None:
 @cache
 def _texts(module: str) -> Mapping[tuple[str, str], str]:
     """Returns the texts of a module by class and field."""
-    tree = module_of(inspect.getsource(sys.modules[module]))
-    return {
-        (node.name, field): text
-        for node in tree.body
-        if isinstance(node, ast.ClassDef)
-        for field, text in _texts_in(node)
-    }
-
-
-def _texts_in(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
-    for statement, following in zip(node.body, node.body[1:], strict=False):
-        match statement, following:
-            case (
-                ast.AnnAssign(target=ast.Name(id=field)),
-                ast.Expr(value=ast.Constant(value=str() as text)),
-            ):
-                yield field, " ".join(text.split())
-            case _:
-                pass
+    texts = {}
+    for node in module_of(inspect.getsource(sys.modules[module])).body:
+        for statement, following in pairwise(node.body if isinstance(node, ast.ClassDef) else ()):
+            match statement, following:
+                case (
+                    ast.AnnAssign(target=ast.Name(id=field)),
+                    ast.Expr(value=ast.Constant(value=str() as text)),
+                ):
+                    texts[node.name, field] = " ".join(text.split())
+                case _:
+                    pass
+    return texts
 
 
 _MARKS: Final = (SecretMark, AddressMark, JudgeMark, EmbeddingMark, TemplateMark)
@@ -253,8 +237,6 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class WalkPlan:
-    """The walk of one model class."""
-
     shapes: dict[str, Shape]
     """Fields that may contain a marked value."""
     known: frozenset[str]
@@ -273,12 +255,13 @@ class WalkPlan:
 
 @lru_cache(maxsize=256)
 def plan_of(model: type[BaseModel]) -> WalkPlan:
-    shapes = {}
-    for name, field in model.model_fields.items():
-        shape = _shape(field.annotation, tuple(field.metadata))
-        if shape is not None:
-            shapes[name] = shape
+    shapes = {
+        name: shape
+        for name, field in model.model_fields.items()
+        if (shape := _shape(field.annotation, tuple(field.metadata))) is not None
+    }
     keys = model if issubclass(model, OpenKeys) else OpenKeys
+    kind = model.model_fields.get("type")
     return WalkPlan(
         shapes=shapes,
         known=frozenset(model.model_fields),
@@ -286,15 +269,8 @@ def plan_of(model: type[BaseModel]) -> WalkPlan:
         documented=keys.documented_keys,
         accepted=keys.accepted_keys,
         open=model.model_config.get("extra") == "allow",
-        tags=_tags(model),
+        tags=get_args(kind.annotation) if kind and get_origin(kind.annotation) is Literal else (),
     )
-
-
-def _tags(model: type[BaseModel]) -> tuple[Any, ...]:
-    field = model.model_fields.get("type")
-    if field is None or get_origin(field.annotation) is not Literal:
-        return ()
-    return get_args(field.annotation)
 
 
 def _shape(annotation: Any, metadata: tuple[Any, ...] = ()) -> Shape | None:
@@ -309,21 +285,20 @@ def _shape(annotation: Any, metadata: tuple[Any, ...] = ()) -> Shape | None:
     if origin is Annotated:
         return _shape(arguments[0], arguments[1:])
     if origin in (Union, types.UnionType):
-        return _union([shape for member in arguments if (shape := _shape(member)) is not None])
+        members = [shape for member in arguments if (shape := _shape(member)) is not None]
+        return (
+            Shape(
+                next((shape.mark for shape in members if shape.mark is not None), None),
+                tuple(model for shape in members for model in shape.models),
+                next((shape.each for shape in members if shape.each is not None), None),
+            )
+            if members
+            else None
+        )
     if origin in (tuple, list, dict):
         below = _shape(arguments[1] if origin is dict else arguments[0])
         return None if below is None else Shape(each=below)
     return None
-
-
-def _union(members: list[Shape]) -> Shape | None:
-    if not members:
-        return None
-    return Shape(
-        next((shape.mark for shape in members if shape.mark is not None), None),
-        tuple(model for shape in members for model in shape.models),
-        next((shape.each for shape in members if shape.each is not None), None),
-    )
 
 
 class FieldKind(Enum):
@@ -384,7 +359,8 @@ def walk_with_nulls(models: Models, value: Any, path: Path = ()) -> Iterator[Wal
         if (below := fields.get(name)) is not None:
             yield from _below(shape, below, (*path, name), value)
     for name, below in extra.items() if plan.open else ():
-        if not _is_documented(plan, name, below):
+        one_value = name in plan.documented and not isinstance(below, dict | list | tuple)
+        if not one_value and name not in plan.free_form:
             yield WalkedField(
                 FieldKind.UNKNOWN,
                 (*path, name),
@@ -400,7 +376,8 @@ def _below(shape: Shape, value: Any, path: Path, owner: Any) -> Iterator[WalkedF
     if shape.mark is not None and (isinstance(value, str) or not (shape.models or shape.each)):
         yield from _marked(shape.mark, value, path, owner)
     elif shape.each is not None and (isinstance(value, list | tuple) or not shape.models):
-        for key, item in _items(value):
+        items = enumerate(value) if isinstance(value, list | tuple) else ()
+        for key, item in value.items() if isinstance(value, dict) else items:
             yield from _below(shape.each, item, (*path, key), value)
     elif shape.models:
         yield from walk_with_nulls(shape.models, value, path)
@@ -429,36 +406,16 @@ def _marked(mark: FieldMark, value: Any, path: Path, owner: Any) -> Iterator[Wal
         yield WalkedField(kind, path, value, owner, mark)
 
 
-def _items(value: Any) -> Iterable[tuple[str | int, Any]]:
-    if isinstance(value, dict):
-        return value.items()
-    return enumerate(value) if isinstance(value, list | tuple) else ()
-
-
 def headers_of(field: WalkedField) -> dict[str, Any] | None:
     """Returns the headers of an address, which are those of its owner."""
-    match field.mark:
-        case AddressMark(headers=name):
-            sent = value_of(field.owner, name)
-            return sent if isinstance(sent, dict) else None
-        case SecretMark() | JudgeMark() | EmbeddingMark() | TemplateMark() | None:
-            return None
-        case _:
-            assert_never(field.mark)
+    mark = field.mark
+    sent = value_of(field.owner, mark.headers) if isinstance(mark, AddressMark) else None
+    return sent if isinstance(sent, dict) else None
 
 
 def value_of(holder: Any, name: str) -> Any:
     """Returns a value of a model or of its JSON; `None` if it is absent."""
     return holder.get(name) if isinstance(holder, Mapping) else getattr(holder, name, None)
-
-
-def _is_documented(plan: WalkPlan, name: str, value: Any) -> bool:
-    """Returns whether a key beside the fields is stored as sent; one with an object in place of its
-    one value is not.
-    """
-    if name in plan.free_form:
-        return True
-    return name in plan.documented and not isinstance(value, dict | list | tuple)
 
 
 def _member(models: Models, value: dict[str, Any]) -> type[BaseModel]:
@@ -468,8 +425,6 @@ def _member(models: Models, value: dict[str, Any]) -> type[BaseModel]:
     """
     if isinstance(models, type):
         return models
-    if len(models) == 1:
-        return models[0]
     sent = value.get("type")
     tagged = [model for model in models if sent is not None and sent in plan_of(model).tags]
     return max(tagged or models, key=lambda model: len(plan_of(model).known & value.keys()))

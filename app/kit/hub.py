@@ -1,4 +1,4 @@
-"""The fault of a data set that cannot be read."""
+"""Reads files of data sets through the hub's library, whose HTTP client dials checked addresses."""
 
 import io
 import ipaddress
@@ -110,21 +110,15 @@ class _GuardedTransport(httpx2.HTTPTransport):
         if response.headers.get("Content-Encoding", "identity").strip().lower() != "identity":
             response.close()
             raise HubReplyRefused("the hub compressed a reply without being asked")
-        response.stream = _LimitedStream(
-            response.stream, _most_bytes(request) if response.is_success else MAX_REPLY_BYTES
-        )
+        found = _RANGE.fullmatch(request.headers.get("Range", ""))
+        ranged = found is not None and response.is_success
+        most = max(0, int(found[2]) - int(found[1]) + 1) if found and ranged else MAX_REPLY_BYTES
+        response.stream = _LimitedStream(response.stream, most)
         return response
 
 
 class HubReplyRefused(OSError):
-    """A reply that is not read further: an error of the hub, as a broken connection is."""
-
-
-def _most_bytes(request: httpx2.Request) -> int:
-    found = _RANGE.fullmatch(request.headers.get("Range", ""))
-    if found is None:
-        return MAX_REPLY_BYTES
-    return max(0, int(found[2]) - int(found[1]) + 1)
+    """A reply that is not read further."""
 
 
 class _LimitedStream(httpx2.SyncByteStream):

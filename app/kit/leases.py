@@ -1,4 +1,9 @@
-"""Virtual times of organizations in each queue of leased rows; see `app.kit.leases`."""
+"""Leases of rows, and queues of them: a worker claims the row of the organization and project that
+is next.
+
+The order is an SQL function, `queue_of_<table>`, and `queue_places` numbers the positions
+that users see by the same order.
+"""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,10 @@
-"""File operations that the implementations share: durable names, links, removal."""
+"""The storage of objects, and its implementation in a directory, which machines may share.
+
+Stored objects survive a power failure: files and names are flushed before a call returns. An object
+is a plain file: links in the directory are not followed. Fetches and stored directories are hard
+links if the file system supports them, so that they need neither time nor space; stored files are
+therefore read-only.
+"""
 
 import errno
 import hashlib
@@ -108,14 +114,14 @@ def remove(path: Path) -> None:
     """Removes a file or a directory tree. Files of a tree that cannot be removed only cost space,
     so they are logged and do not raise.
     """
+
+    def log_failure(_function: object, path: str, error: object) -> None:
+        log.warning("leftover not removed", name=Path(path).name, error=repr(error))
+
     if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path, onerror=_log_failure)
+        shutil.rmtree(path, onerror=log_failure)
     else:
         path.unlink(missing_ok=True)
-
-
-def _log_failure(_function: object, path: str, error: object) -> None:
-    log.warning("leftover not removed", name=Path(path).name, error=repr(error))
 
 
 CHUNK_BYTES: Final = 1 << 20
@@ -135,8 +141,6 @@ class StoredObject:
 
 @dataclass(frozen=True, slots=True)
 class StoredChild:
-    """One entry right below a directory."""
-
     key: str
     age_s: float | None
     """Seconds since an object was written; `None` for a directory."""
@@ -207,8 +211,6 @@ class Objects(Protocol):
 
 
 async def put_bytes(objects: Objects, key: str, content: bytes) -> StoredObject:
-    """Stores bytes that are in memory."""
-
     async def chunks() -> AsyncIterator[bytes]:
         yield content
 
@@ -307,22 +309,15 @@ class LocalObjects:
     def _prepare(self, target: Path) -> None:
         self._space.check()
         with room_needed():
-            _make_parent(target)
+            target.parent.mkdir(parents=True, exist_ok=True)
 
     def _write(self, file: BufferedWriter, digest: Any, chunk: bytes) -> None:
-        """Writes a chunk. Checks the free space again, so that a large file cannot use up the
-        minimum.
-        """
-        self._space.check()
+        self._space.check()  # again, so that a large file cannot use up the minimum
         digest.update(chunk)
         file.write(chunk)
 
     def _path(self, key: str) -> Path:
         return self._root.joinpath(*key_parts(key))
-
-
-def _make_parent(path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
 
 
 def _finish(file: BufferedWriter, path: Path) -> None:
@@ -338,7 +333,7 @@ def _check_plain(path: Path) -> None:
 
 def _fetch(source: Path, destination: Path) -> None:
     _check_plain(source)
-    _make_parent(destination)
+    destination.parent.mkdir(parents=True, exist_ok=True)
     with room_needed():
         link_or_copy(source, destination)
 
@@ -365,7 +360,7 @@ def _fetch_directory(source: Path, destination: Path, key: str) -> None:
     check_directory(source, name=key)
     if destination.exists():
         raise FileExistsError(destination)
-    _make_parent(destination)
+    destination.parent.mkdir(parents=True, exist_ok=True)
     partial = partial_of(destination)
     try:
         with room_needed():

@@ -11,6 +11,7 @@ from base64 import b64decode
 from binascii import Error as NotBase64
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass
 from html import escape
@@ -50,7 +51,7 @@ def bound_faults(walked: Iterable[tuple[str, WalkedField]]) -> Iterator[InvalidR
     """
     sealed = 0
     for root, field in walked:
-        sealed += sum(1 for _ in secrets_in(field))
+        sealed += len(list(secrets_in(field)))
         if sealed > MAX_SEALED:
             where = f"'{root}'" if root else "The definition"
             yield InvalidRequest(
@@ -153,23 +154,10 @@ class _OwnedSecret:
         """What is equal where the same secret is sent to the same address."""
         return self.address, self.path[len(self.field.path) - 1 :], self.shown
 
-
-class _EarlierSecrets:
-    """The secrets of the earlier definition, indexed once."""
-
-    def __init__(self, values: Iterable[_OwnedSecret]) -> None:
-        self._here: dict[tuple[Path, Any], str] = {}
-        self._alike = defaultdict[Any, set[str]](set)
-        for held in values:
-            self._here[held.path, held.key] = held.value
-            self._alike[held.key].add(held.value)
-
-    def value_for(self, held: _OwnedSecret) -> str | None:
-        """Returns the value at the same path, else the only one at this address, else `None`."""
-        if (here := self._here.get((held.path, held.key))) is not None:
-            return here
-        alike = self._alike.get(held.key, set())
-        return min(alike) if held.address is not None and len(alike) == 1 else None
+    @property
+    def is_placeholder(self) -> bool:
+        is_address = self.field.kind is FieldKind.ADDRESS
+        return (url_has_placeholder if is_address else has_placeholder)(self.value)
 
 
 def with_earlier_values(
@@ -183,10 +171,16 @@ def with_earlier_values(
     copy: dict[str, Any] = deepcopy(definition)
     known = list(walk_fields(models, before))
     for kind in (_addresses, _secrets):  # addresses first: a secret belongs to its whole address
-        earlier = _EarlierSecrets(kind(known))
+        here: dict[tuple[Path, Any], str] = {}
+        alike = defaultdict[Any, set[str]](set)
+        for held in kind(known):
+            here[held.path, held.key] = held.value
+            alike[held.key].add(held.value)
         for held in kind(list(walk_fields(models, copy))):
-            if _is_missing(held):
-                value = earlier.value_for(held)
+            if held.is_placeholder:
+                value = here.get((held.path, held.key))
+                if value is None and held.address is not None and len(alike[held.key]) == 1:
+                    (value,) = alike[held.key]
                 if value is None:
                     raise _no_value(held, root)
                 replace_at(copy, pointer(held.path), value)
@@ -212,7 +206,7 @@ def placeholder_faults(walked: Sequence[WalkedField], root: str) -> Iterator[Inv
     definition, which may be invalid.
     """
     for held in (*_addresses(walked), *_secrets(walked)):
-        if _is_missing(held):
+        if held.is_placeholder:
             yield _no_value(held, root)
 
 
@@ -234,13 +228,6 @@ def _secrets(walked: Sequence[WalkedField]) -> Iterator[_OwnedSecret]:
             for path, text in _texts(field):
                 shown = text if has_placeholder(text) and not is_placeholder(text) else REDACTED
                 yield _OwnedSecret(field, path, text, shown, addresses.get(field.path[:-1]))
-
-
-def _is_missing(held: _OwnedSecret) -> bool:
-    """Returns whether the value is a placeholder, which must not be sent anywhere."""
-    if held.field.kind is FieldKind.ADDRESS:
-        return url_has_placeholder(held.value)
-    return has_placeholder(held.value)
 
 
 def _no_value(held: _OwnedSecret, root: str) -> InvalidRequest:
@@ -401,17 +388,10 @@ def _parts(value: str) -> Iterator[str]:
         yield credential.strip()
         yield from _PARAMETER.findall(credential)
         if scheme.lower() == "basic":
-            yield from _user_and_password(credential.strip().rstrip("="))
-
-
-def _user_and_password(encoded: str) -> Iterator[str]:
-    """Yields user and password together, and the password alone."""
-    try:
-        pair = b64decode(encoded + "=" * (-len(encoded) % 4), validate=True).decode()
-    except (NotBase64, ValueError):
-        return
-    yield pair
-    yield pair.partition(":")[2]
+            encoded = credential.strip().rstrip("=")
+            with suppress(NotBase64, ValueError):
+                pair = b64decode(encoded + "=" * (-len(encoded) % 4), validate=True).decode()
+                yield from (pair, pair.partition(":")[2])
 
 
 def _forms(value: str) -> tuple[str, ...]:

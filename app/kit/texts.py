@@ -4,7 +4,6 @@ import ast
 import re
 from collections.abc import Callable, Iterator, Mapping
 from threading import Lock
-from types import MappingProxyType
 from typing import Any, Final
 
 TOOL_NAME: Final = r"^[a-zA-Z0-9_-]{1,64}$"
@@ -21,20 +20,18 @@ DATA_SET: Final = rf"^{_PART}/{_PART}$"
 DATA_SPLIT: Final = r"^[A-Za-z0-9_.]{1,64}$"
 REVISION: Final = r"^[A-Za-z0-9_][A-Za-z0-9_./-]{0,127}$"
 TRACKER_PROJECT: Final = r"^[A-Za-z0-9][A-Za-z0-9_.\- ]{0,99}$"
-PATTERNS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        TOOL_NAME: "1 to 64 letters, digits, '_' and '-'",
-        SERVER_LABEL: "1 to 64 letters, digits, '_' and '-', a letter first",
-        f"^{FORMULA_NAME}$": "a name of letters, digits and '_' that does not start with a digit",
-        TAG: "1 to 64 letters, digits, '_', '.' and '-', a letter or '_' first",
-        TRACKER_PROJECT: "1 to 100 letters, digits, spaces, '_', '.' and '-', no mark first",
-        DATA_SET: "owner and name of a data set, such as 'openai/gsm8k'",
-        DATA_SPLIT: "1 to 64 letters, digits, '_' and '.'",
-        REVISION: "1 to 128 letters, digits, '_', '.', '/' and '-', a letter, a digit or '_' first",
-        MD5: "32 hexadecimal digits",
-        PRINTABLE_ASCII: "1 to 256 printable ASCII characters without spaces",
-    }
-)
+PATTERNS: Final[Mapping[str, str]] = {
+    TOOL_NAME: "1 to 64 letters, digits, '_' and '-'",
+    SERVER_LABEL: "1 to 64 letters, digits, '_' and '-', a letter first",
+    f"^{FORMULA_NAME}$": "a name of letters, digits and '_' that does not start with a digit",
+    TAG: "1 to 64 letters, digits, '_', '.' and '-', a letter or '_' first",
+    TRACKER_PROJECT: "1 to 100 letters, digits, spaces, '_', '.' and '-', no mark first",
+    DATA_SET: "owner and name of a data set, such as 'openai/gsm8k'",
+    DATA_SPLIT: "1 to 64 letters, digits, '_' and '.'",
+    REVISION: "1 to 128 letters, digits, '_', '.', '/' and '-', a letter, a digit or '_' first",
+    MD5: "32 hexadecimal digits",
+    PRINTABLE_ASCII: "1 to 256 printable ASCII characters without spaces",
+}
 """Descriptions of texts that must match a regular expression, by expression."""
 
 
