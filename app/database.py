@@ -5,7 +5,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from types import TracebackType
-from typing import Any, Self, assert_never
+from typing import Any, Self
 
 from sqlalchemy import event, text
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
@@ -33,7 +33,7 @@ from app.jobs.rows import JournalStore
 from app.jobs.run_store import RunJobStore
 from app.jobs.store import JobsInTransaction, JobStore
 from app.jobs.tables import FineTuningJobTable
-from app.kit.callers import AdminPrincipal, Principal, Tenant
+from app.kit.callers import Principal, Tenant
 from app.kit.errors import Unavailable
 from app.kit.ids import OrganizationId, ProjectId
 from app.kit.leases import Lease, lock_held
@@ -115,15 +115,11 @@ class UnitOfWork(ProjectUnitOfWork):
     def quotas(self) -> QuotaStore:
         return QuotaStore(self._session, self.project_id, self._quotas)
 
-    def wrote_end(self) -> bool:
-        """Returns True once the end of a job or a run was logged: the log's reader needs a
-        notification.
-        """
-        return wrote_end(self._session)
-
     def after_end(self, callback: Callback) -> None:
-        """Runs after the commit if this transaction has logged such an end."""
-        if self.wrote_end():
+        """Runs after the commit if the end of a job or a run was logged, of which the log's reader
+        needs a notification.
+        """
+        if wrote_end(self._session):
             self.after_commit(callback)
 
 
@@ -273,22 +269,16 @@ class Database:
 
     def request(self, principal: Principal) -> RequestUnitOfWork:
         """Returns a transaction that units of work of the same request and context can join."""
-        match principal:
-            case Tenant():
-                setting = PROJECT
-            case AdminPrincipal():
-                setting = _ORGANIZATION
-            case _:
-                assert_never(principal)
-        context = {setting: principal.scope_id}
+        setting = PROJECT if isinstance(principal, Tenant) else _ORGANIZATION
         return RequestUnitOfWork(
-            self.sessions, context, slot=self._request_slots.taken(principal), quotas=self._quotas
+            self.sessions,
+            {setting: principal.scope_id},
+            slot=self._request_slots.taken(principal),
+            quotas=self._quotas,
         )
 
     def jobs(self, tenant: Tenant) -> JobStore:
-        """Returns the store of a tenant's jobs. Each verb runs in a separate transaction, or in the
-        request's.
-        """
+        """Returns a store whose verbs run in a separate transaction each, or in the request's."""
         return JobStore(self._alone(PROJECT, tenant.project_id), self._quotas)
 
     def key_lookup(self, key_id: str) -> KeyLookup:
@@ -320,15 +310,11 @@ class Database:
         return self._unit({_ORGANIZATION: organization_id, PROJECT: project_id})
 
     def organization_slug(self, slug: str) -> UnitOfWork:
-        """Returns a unit that can read the organization with this slug, for repeatable
-        provisioning.
-        """
+        """Returns a unit that can read the organization, for repeatable provisioning."""
         return self._unit({"app.organization_slug": slug})
 
     def run(self, project_id: str, job_id: str, fence: int) -> RunUnitOfWork:
-        """Returns a run's transaction. It locks the job at the fence, or raises `LeaseLost` on
-        entry.
-        """
+        """Returns a transaction that locks the job, or raises `LeaseLost` on entry."""
         return RunUnitOfWork(self.sessions, {PROJECT: project_id}, job_id=job_id, fence=fence)
 
     async def ping(self) -> None:

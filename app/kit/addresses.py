@@ -1,4 +1,7 @@
-"""The project that the running task calls for: its lookups and connections count as a share."""
+"""Addresses of outbound calls: their URLs, which are public, and how names are looked up.
+
+Lookups and connections count as a share of the project that the running task calls for.
+"""
 
 import asyncio
 import ipaddress

@@ -179,24 +179,18 @@ class EgressPolicy:
     """Permits `http://` to allowed endpoints, for development."""
 
     def __post_init__(self) -> None:
-        canonical = frozenset(
-            name for entry in self.allow_endpoints for name in _names(*_split(entry))
-        )
+        canonical = frozenset(name for entry in self.allow_endpoints for name in _names(entry))
         object.__setattr__(self, "allow_endpoints", canonical)
 
     def allows(self, host: str, port: int) -> bool:
         return host_port(host, port) in self.allow_endpoints
 
 
-def _split(entry: str) -> tuple[str, int]:
-    host, _, port = entry.rpartition(":")
-    return host, int(port)
-
-
-def _names(host: str, port: int) -> list[str]:
+def _names(entry: str) -> list[str]:
     """Returns every `host:port` that the entry of an allow-list stands for."""
-    name = host_port(host, port)
-    loopback = [host_port(spelling, port) for spelling in _LOOPBACK]
+    host, _, port = entry.rpartition(":")
+    name = host_port(host, int(port))
+    loopback = [host_port(spelling, int(port)) for spelling in _LOOPBACK]
     return loopback if name in loopback else [name]
 
 
@@ -231,7 +225,11 @@ class EgressGuard:
         if endpoint.address is not None:
             self._check_address(endpoint.address, endpoint.key, endpoint.scheme)
         if self._policy.allows(endpoint.host, endpoint.port):
-            self._check_allowed(endpoint)
+            if endpoint.scheme != _TLS and not self._policy.allow_plain_http:
+                raise EndpointRefused(
+                    f"the URL must start with https://; the operator can allow http:// to "
+                    f"{endpoint.key} with {_ALLOW_PLAIN_HTTP}"
+                )
             return
         if endpoint.host == _LOCALHOST or endpoint.host.endswith(f".{_LOCALHOST}"):
             raise _private(endpoint.key, endpoint.scheme)
@@ -242,13 +240,6 @@ class EgressGuard:
             raise EndpointRefused(
                 f"port {endpoint.port} is not allowed: use 443, or a port from 1024 on that is not "
                 "known as that of a database or of another service"
-            )
-
-    def _check_allowed(self, endpoint: EndpointUrl) -> None:
-        if endpoint.scheme != _TLS and not self._policy.allow_plain_http:
-            raise EndpointRefused(
-                f"the URL must start with https://; the operator can allow http:// to "
-                f"{endpoint.key} with {_ALLOW_PLAIN_HTTP}"
             )
 
     def check_address(self, address: IPAddress, host: str, port: int) -> None:

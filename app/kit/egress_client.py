@@ -7,9 +7,9 @@ import ipaddress
 import socket
 import ssl
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import nullcontext
 from functools import partial
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 
 import aiohttp
@@ -59,8 +59,6 @@ _PORTION: Final = 8_192
 """Number of bytes that are parsed before the limits are checked. One read of a socket has up to 256
 KiB, or 15,000 informational replies, whose parsing takes 0.2 s.
 """
-_SWITCHING_PROTOCOLS: Final = 101
-_FIRST_FINAL: Final = 200
 
 
 class ReplyRefused(aiohttp.ClientPayloadError):
@@ -101,7 +99,7 @@ class _LimitedReplies(ResponseHandler):
     @override
     def feed_data(self, data: "tuple[RawResponseMessage, StreamReader]", size: int = 0) -> None:
         code = data[0].code
-        if code < _FIRST_FINAL and code != _SWITCHING_PROTOCOLS:
+        if code < HTTPStatus.OK and code != HTTPStatus.SWITCHING_PROTOCOLS:
             self._informational += 1
             if self._informational > _MAX_INFORMATIONAL:
                 self._refuse(f"more than {_MAX_INFORMATIONAL} informational replies")
@@ -148,21 +146,8 @@ class _GuardedResolver(AbstractResolver):
 class GuardedConnector(aiohttp.TCPConnector):
     """Dials the addresses that the guard resolved. Host header and TLS name stay the URL's own."""
 
-    def __init__(
-        self,
-        guard: EgressGuard,
-        *,
-        limit: int,
-        keepalive_timeout: float,
-        ssl: bool | ssl.SSLContext,
-    ) -> None:
-        super().__init__(
-            resolver=_GuardedResolver(guard),
-            use_dns_cache=False,
-            limit=limit,
-            keepalive_timeout=keepalive_timeout,
-            ssl=ssl,
-        )
+    def __init__(self, guard: EgressGuard, **options: Any) -> None:
+        super().__init__(resolver=_GuardedResolver(guard), use_dns_cache=False, **options)
         self._guard = guard
         limited: type[ResponseHandler] = _LimitedReplies
         self._factory = partial(limited, loop=self._loop)
@@ -252,7 +237,9 @@ class EgressClient:
             endpoint = read_url(request.url)
             self._guard.check(endpoint)
             check_syntax(request.headers)
-            async with asyncio.timeout(timeout_s), self._slot():
+            owner = current_owner()  # a process of one project has all connections
+            slot = self._slots.taken(*owner) if any(owner) else nullcontext()
+            async with asyncio.timeout(timeout_s), slot:
                 sent_at = time.monotonic()
                 return await self._send(endpoint, request)
         except EndpointRefused as error:
@@ -274,16 +261,6 @@ class EgressClient:
                 was_connected=not isinstance(error, before),
             ) from None
 
-    @asynccontextmanager
-    async def _slot(self) -> AsyncIterator[None]:
-        """Holds a connection of the project's share; a process of one project has all of them."""
-        owner = current_owner()
-        if not any(owner):
-            yield
-            return
-        async with self._slots.taken(*owner):
-            yield
-
     async def _send(self, endpoint: EndpointUrl, request: EgressRequest) -> EgressReply:
         started = time.perf_counter()
         async with self._session().request(
@@ -294,46 +271,35 @@ class EgressClient:
             allow_redirects=False,
         ) as response:
             content = await self._content(response) if request.reads_body else b""
-            reply_headers: dict[str, str] = {}
-            for name, value in response.headers.items():
-                reply_headers.setdefault(name.lower(), value)
-            latency_s = time.perf_counter() - started
-            return EgressReply(response.status, reply_headers, content, latency_s)
+            sent = {name.lower(): value for name, value in reversed(list(response.headers.items()))}
+            return EgressReply(response.status, sent, content, time.perf_counter() - started)
 
     async def _content(self, response: aiohttp.ClientResponse) -> bytes:
         encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
         if encoding not in {"identity", ""}:
             response.close()
             raise EgressFailure(FailureKind.BAD_ENCODING, "the reply is compressed")
-        return b"" if response.method == "HEAD" else await self._read(response)
-
-    async def _read(self, response: aiohttp.ClientResponse) -> bytes:
-        """Reads the body; closes the connection and fails if it exceeds the limit."""
-        chunks: list[bytes] = []
-        size = response.content_length or 0
-        if size <= self._max_body_bytes:
-            size = 0
-            async for chunk in response.content.iter_any():
-                size += len(chunk)
-                if size > self._max_body_bytes:
-                    break
-                chunks.append(chunk)
-        if size > self._max_body_bytes:
+        if response.method == "HEAD":
+            return b""
+        body, size, most = bytearray(), response.content_length or 0, self._max_body_bytes
+        while size <= most and (chunk := await response.content.readany()):
+            body += chunk
+            size = len(body)
+        if size > most:
             response.close()
-            raise EgressFailure(
-                FailureKind.TOO_LARGE, f"the reply is larger than {self._max_body_bytes} bytes"
-            )
-        return b"".join(chunks)
+            raise EgressFailure(FailureKind.TOO_LARGE, f"the reply is larger than {most} bytes")
+        return bytes(body)
 
     def _session(self) -> aiohttp.ClientSession:
         if self._opened is None:
+            connector = GuardedConnector(
+                self._guard,
+                limit=MAX_CONNECTIONS,
+                keepalive_timeout=_KEEP_ALIVE_S,
+                ssl=self._ssl_context or True,
+            )
             self._opened = aiohttp.ClientSession(
-                connector=GuardedConnector(
-                    self._guard,
-                    limit=MAX_CONNECTIONS,
-                    keepalive_timeout=_KEEP_ALIVE_S,
-                    ssl=self._ssl_context or True,
-                ),
+                connector=connector,
                 cookie_jar=aiohttp.DummyCookieJar(),
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_TIMEOUT_S),
                 auto_decompress=False,
