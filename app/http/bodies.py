@@ -44,7 +44,6 @@ FORM_DEADLINE_S: Final = 20.0
 _SMALL_BODY_BYTES: Final = 64 * 1024
 """Largest body that the event loop checks itself, in under 3 ms; a thread checks larger ones."""
 _MAX_LENGTH_DIGITS: Final = 15
-_READS: Final = frozenset({"GET", "HEAD"})
 _BODY_HEADERS: Final = frozenset({b"content-length", b"transfer-encoding", b"content-encoding"})
 
 
@@ -77,12 +76,13 @@ class BodyGuard:
         if "\x00" in scope["path"] or b"%00" in scope["query_string"]:
             await envelope(400, "NUL is not allowed in a URL.")(scope, receive, send)
             return
-        if _reads_without_body(scope):
+        path, names = scope["path"], {name for name, _ in scope["headers"]}
+        if scope["method"] in {"GET", "HEAD"} and not names & _BODY_HEADERS:
             await self._app(scope, receive, send)
             return
-        is_form = self._forms is not None and self._forms.fullmatch(scope["path"]) is not None
-        upload_limit = _upload_limit(scope["path"])
-        limit = largest_form(scope["path"]) if is_form else upload_limit or MAX_JSON_BYTES
+        is_form = self._forms is not None and self._forms.fullmatch(path) is not None
+        upload_limit = next((most for known, most in UPLOAD_PATHS if known.fullmatch(path)), None)
+        limit = largest_form(path) if is_form else upload_limit or MAX_JSON_BYTES
         headers = Headers(scope=scope)
         length = headers.get("content-length", "0")
         if not length.isdecimal():
@@ -99,14 +99,12 @@ class BodyGuard:
     async def _whole(
         self, scope: Scope, receive: Receive, send: Send, *, limit: int, is_form: bool
     ) -> None:
-        """Reads the whole body within the deadline; passes on a body that is not JSON only for a
-        form.
-        """
         try:
             async with asyncio.timeout(self._form_deadline_s if is_form else self._json_deadline_s):
                 content = await _read_body(receive, limit)
         except TimeoutError:
-            await _too_slow()(scope, receive, send)
+            slow = "The body did not arrive in time."
+            await envelope(408, slow, headers={"connection": "close"})(scope, receive, send)
             return
         except TooLarge:
             await _too_large(limit)(scope, receive, send)
@@ -119,18 +117,6 @@ class BodyGuard:
             await reply(scope, receive, send)
             return
         await self._app(scope, replay_body(content, receive), send)
-
-
-def _reads_without_body(scope: Scope) -> bool:
-    """Returns True for a request whose method and headers promise that there is no body."""
-    return scope["method"] in _READS and not any(
-        name in _BODY_HEADERS for name, _ in scope["headers"]
-    )
-
-
-def _upload_limit(path: str) -> int | None:
-    """Returns the largest upload that a path takes, `None` for a path of another body."""
-    return next((limit for known, limit in UPLOAD_PATHS if known.fullmatch(path)), None)
 
 
 async def _problem(content: bytes) -> str | None:
@@ -152,10 +138,6 @@ async def _read_body(receive: Receive, limit: int) -> bytes | None:
         if len(body) > limit:
             raise TooLarge(f"The body is larger than {limit} bytes.")
     return bytes(body)
-
-
-def _too_slow() -> Any:
-    return envelope(408, "The body did not arrive in time.", headers={"connection": "close"})
 
 
 def _too_large(limit: int) -> Any:
@@ -228,7 +210,7 @@ class StreamedForm:
             "on_headers_finished": self._headers_finished,
             "on_part_data": self._part_data,
             "on_part_end": self._part_end,
-            "on_end": self._form_end,
+            "on_end": lambda: setattr(self, "_ended", True),
         }
         self.fields: dict[str, str] = {}
         self.filename: str | None = None
@@ -349,9 +331,6 @@ class StreamedForm:
             name, value = self._field
             self.fields[name] = _text(bytes(value), name[:64])
         self._field, self._in_file = None, False
-
-    def _form_end(self) -> None:
-        self._ended = True
 
 
 def plain_name(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Suggests the path to call instead of one that is not served."""
+"""Replies to errors, with the path to call instead of one that is not served."""
 
 import math
 from collections import defaultdict
@@ -86,7 +86,6 @@ def _last_word(path: str) -> str:
 
 
 RETRY_AFTER_S = "2"
-_SERVED_BY = {"HEAD": "GET"}
 _OF_A_WRONG_PATH = frozenset([400, 404])
 """Statuses that a route answers when it has matched a literal part of the path as an id."""
 
@@ -136,13 +135,9 @@ def envelope(
 async def _request_error(request: Request, error: Exception) -> JSONResponse:
     if not isinstance(error, RequestError):
         raise error
-    return error_reply(error, hint=_alike(request, error))
-
-
-def _alike(request: Request, error: RequestError) -> str:
-    if error.status_code not in _OF_A_WRONG_PATH:
-        return ""
-    return _hints(request).alike(request.method, request.scope["path"])
+    is_of_path = error.status_code in _OF_A_WRONG_PATH
+    alike = _hints(request).alike(request.method, request.scope["path"]) if is_of_path else ""
+    return error_reply(error, hint=alike)
 
 
 def _hints(request: Request) -> PathHints:
@@ -203,8 +198,7 @@ async def _validation_error(request: Request, error: Exception) -> JSONResponse:
         return envelope(400, f"Invalid request body: {rule}.", code="invalid_value")
     # The source is not part of a path; it names the whole of a query that is one object.
     within: list[Any] = [{**fault, "loc": fault["loc"][1:] or (source,)} for fault in faults]
-    refusal = next(refusals("", within))
-    return error_reply(refusal, hint=_alike(request, refusal))
+    return await _request_error(request, next(refusals("", within)))
 
 
 async def _http_error(request: Request, error: Exception) -> JSONResponse:
@@ -212,29 +206,24 @@ async def _http_error(request: Request, error: Exception) -> JSONResponse:
         raise error
     method, path = request.method, request.scope["path"]
     message, headers = str(error.detail), error.headers
-    match error.status_code:
-        case HTTPStatus.NOT_FOUND:
-            message = f"Invalid URL ({method} {path}){_hints(request).unserved(method, path)}"
-        case HTTPStatus.METHOD_NOT_ALLOWED:
-            message = f"Not allowed to {method} on {path}{_hints(request).alike(method, path)}"
-            headers = {"allow": _allowed(request)}
-        case _:
-            pass
+    if error.status_code == HTTPStatus.NOT_FOUND:
+        message = f"Invalid URL ({method} {path}){_hints(request).unserved(method, path)}"
+    elif error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        message = f"Not allowed to {method} on {path}{_hints(request).alike(method, path)}"
+        headers = {"allow": _allowed(request)}
     return envelope(error.status_code, message, headers=headers)
 
 
 def _allowed(request: Request) -> str:
     """Returns all methods of the path; the router reports those of one route only."""
     scope = {key: request.scope[key] for key in ("type", "path", "root_path", "headers")}
-    return ", ".join(
+    allowed = {
         method
-        for method in ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")
-        if any(
-            # `Head` answers HEAD by the route of GET.
-            route.matches({**scope, "method": _SERVED_BY.get(method, method)})[0] is Match.FULL
-            for route in request.app.routes
-        )
-    )
+        for method in ("DELETE", "GET", "PATCH", "POST", "PUT")
+        for route in request.app.routes
+        if route.matches({**scope, "method": method})[0] is Match.FULL
+    }
+    return ", ".join(sorted(allowed | ({"HEAD"} if "GET" in allowed else set())))
 
 
 async def _client_gone(_: Request, __: Exception) -> JSONResponse:

@@ -1,4 +1,4 @@
-"""Checks a form with a file against the request's `Idempotency-Key` once its bytes are stored."""
+"""Requests with an `Idempotency-Key`: the middleware, and the check of forms with a file."""
 
 import json
 import re
@@ -26,7 +26,6 @@ from app.wiring import ProcessContext
 
 
 def request_target(scope: Scope) -> str:
-    """Returns the path and query of a request."""
     return f"{scope['path']}?{scope['query_string'].decode('latin-1')}"
 
 
@@ -49,9 +48,6 @@ def idempotency_check(
     return check
 
 
-_HEADER: Final = "idempotency-key"
-_API: Final = "/v1/"
-"""Prefix of the paths with this header; the forms of the dashboard have tokens instead."""
 _FORMS: Final = re.compile(r"/v1/files|/v1/uploads/[^/]+/parts")
 _WITHOUT_ROWS: Final = re.compile(
     r"/v1/chat/completions"
@@ -71,7 +67,10 @@ class Idempotency:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        key = Headers(scope=scope).get(_HEADER) if _takes_key(scope) else None
+        is_post = scope["type"] == "http" and scope["method"] == "POST"
+        # The forms of the dashboard have tokens instead.
+        takes_key = is_post and scope["path"].startswith("/v1/")
+        key = Headers(scope=scope).get("idempotency-key") if takes_key else None
         if key is None:
             await self._app(scope, receive, send)
             return
@@ -100,7 +99,8 @@ class Idempotency:
                 await request.store(captured.response)
             await captured.leave(send)
             return
-        body = await _read(receive)
+        # The body arrives as one message, because the body guard has read all of it.
+        body: bytes = (await receive()).get("body", b"")
         again = replay_body(body, receive)
         if _streams(scope["path"], body):
             await self._app(scope, again, send)
@@ -118,12 +118,6 @@ class Idempotency:
                 await self._app(scope, again, captured)
                 await request.store(captured.response)
         await captured.leave(send)
-
-
-def _takes_key(scope: Scope) -> bool:
-    return bool(
-        scope["type"] == "http" and scope["method"] == "POST" and scope["path"].startswith(_API)
-    )
 
 
 class ResponseBuffer:
@@ -161,13 +155,6 @@ async def _principal(context: ProcessContext, headers: Headers) -> Principal | N
         return await context.key_service().authenticate(value)
     except AuthenticationFailed:
         return None
-
-
-async def _read(receive: Receive) -> bytes:
-    """Returns the body, which arrives as one message because the body guard has read all of it."""
-    message = await receive()
-    body: bytes = message.get("body", b"")
-    return body
 
 
 def _streams(path: str, body: bytes) -> bool:

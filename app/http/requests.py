@@ -64,7 +64,9 @@ def check_query(request: Request) -> None:
         return
     known = _declared(route)
     for name in (*request.query_params, *empty):
-        if name not in known.keys() | _IGNORED and not _is_entry(name, known):
+        entry = re.fullmatch(r"([^\[]*)\[.+\]", name, re.DOTALL)  # of a map
+        is_entry = entry is not None and entry[1] in MAPS and entry[1] in known
+        if name not in known.keys() | _IGNORED and not is_entry:
             shown = name[:_SHOWN]
             raise InvalidRequest(
                 f"Unknown query parameter: '{shown}'.", param=shown, code="unknown_parameter"
@@ -102,11 +104,6 @@ def _is_list(annotation: Any) -> bool:
     return typing.get_origin(annotation) is list
 
 
-def _is_entry(name: str, known: dict[str, bool]) -> bool:
-    head, bracket, tail = name.partition("[")
-    return head in MAPS and head in known and bool(bracket) and tail.endswith("]") and tail != "]"
-
-
 def metadata_pairs(request: Request) -> dict[str, str] | None:
     """Returns the pairs of `metadata[key]=value` that a list is filtered by; `None` without any."""
     start = "metadata["
@@ -127,7 +124,12 @@ async def unless_client_hangs_up(request: Request, work: Coroutine[Any, Any, Res
 
     The request's body must have been read, because the next message is then the disconnect.
     """
-    task, hung_up = asyncio.ensure_future(work), asyncio.ensure_future(_hung_up(request))
+
+    async def hang_up() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+
+    task, hung_up = asyncio.ensure_future(work), asyncio.ensure_future(hang_up())
     try:
         await asyncio.wait((task, hung_up), return_when=asyncio.FIRST_COMPLETED)
         if not task.done():
@@ -137,11 +139,6 @@ async def unless_client_hangs_up(request: Request, work: Coroutine[Any, Any, Res
         for future in (task, hung_up):
             future.cancel()
         await asyncio.gather(task, hung_up, return_exceptions=True)
-
-
-async def _hung_up(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
 
 
 LONGEST_TEXT: Final = 10_000
@@ -238,15 +235,12 @@ class RequestContext:
             await server_error()(scope, receive, send_with_headers)
 
 
-_HEAD: Final = "HEAD"
-
-
 class Head:
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["method"] != _HEAD:
+        if scope["type"] != "http" or scope["method"] != "HEAD":
             await self._app(scope, receive, send)
             return
         headers: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
@@ -283,15 +277,13 @@ class BracketedLists(APIRoute):
         return with_plain_names
 
 
-_READS: Final = frozenset({"GET", "HEAD"})
-
-
 class EmptyQueryValues:
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and scope["method"] in _READS and scope["query_string"]:
+        is_read = scope["type"] == "http" and scope["method"] in {"GET", "HEAD"}
+        if is_read and scope["query_string"]:
             sent = scope["query_string"].split(b"&")
             named = {part: _empty_name(part) for part in sent}
             scope.setdefault("state", {})[EMPTY_QUERY_VALUES] = tuple(filter(None, named.values()))

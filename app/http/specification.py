@@ -1,6 +1,6 @@
-"""Examples of the main calls, for the specification.
+"""The specification of the API: FastAPI's document, completed with texts, links and examples.
 
-Together they follow one job that succeeds. They fit their schemas.
+The examples follow one job that succeeds.
 """
 
 import json
@@ -173,9 +173,14 @@ def _complete(document: dict[str, Any]) -> None:
     ]
     document["components"]["headers"] = _HEADERS
     for methods in document["paths"].values():
-        if "post" in methods:
-            _take_key(methods["post"])
+        replies = methods.get("post", {}).get("responses", {})
+        if (refused := replies.get("400")) is not None:  # every POST takes an Idempotency-Key
+            replies.setdefault("409", {**refused, "description": _AT_WORK})
+            replies.setdefault("422", {**refused, "description": _REUSED})
     for operation in _operations(document):
+        for parameter in operation.get("parameters", ()):
+            if parameter["name"] in PARAMETERS:
+                parameter.setdefault("description", PARAMETERS[parameter["name"]])
         # The default only prevents that FastAPI documents 422 automatically.
         operation["responses"].pop("default", None)
         if "requestBody" in operation:
@@ -187,29 +192,12 @@ def _complete(document: dict[str, Any]) -> None:
             for name, component in names.items():
                 headers.setdefault(name, {"$ref": f"#/components/headers/{component}"})
 
-    _describe_parameters(document)
     _add_chunks(document)
     _add_examples(document)
     _link(document)
     for methods in document["webhooks"].values():
         methods["post"]["responses"] = {"2XX": {"description": _ACCEPTED}}
     _promise_fields(document)
-
-
-def _take_key(operation: dict[str, Any]) -> None:
-    """Adds the errors of an `Idempotency-Key`, which every POST accepts, to a POST."""
-    refused = operation["responses"].get("400")
-    if refused is not None:
-        operation["responses"].setdefault("409", {**refused, "description": _AT_WORK})
-        operation["responses"].setdefault("422", {**refused, "description": _REUSED})
-
-
-def _describe_parameters(document: dict[str, Any]) -> None:
-    """Describes the parameters that do not describe themselves."""
-    for operation in _operations(document):
-        for parameter in operation.get("parameters", ()):
-            if parameter["name"] in PARAMETERS:
-                parameter.setdefault("description", PARAMETERS[parameter["name"]])
 
 
 def _add_chunks(document: dict[str, Any]) -> None:
@@ -270,17 +258,13 @@ def _promise_fields(document: dict[str, Any]) -> None:
     promised = sent - received - passed_on
     for name, schema in schemas.items():
         properties = schema.get("properties", {})
-        always = [key for key, field in properties.items() if not _take_mark(field)]
+        always = []
+        for key, field in properties.items():
+            # The mark is at the field, or at the members of its union.
+            marks = [part.pop(LEFT_OUT, False) for part in (field, *field.get("anyOf", ()))]
+            always += [] if any(marks) else [key]
         if always and name in promised:
             schema["required"] = always
-
-
-def _take_mark(field: dict[str, Any]) -> bool:
-    """Removes the mark of an optional field from the field, or from the members of its union;
-    returns whether there was one.
-    """
-    marks = [part.pop(LEFT_OUT, False) for part in (field, *field.get("anyOf", ()))]
-    return any(marks)
 
 
 def _reach(node: Any, schemas: dict[str, Any], reached: set[str]) -> None:
@@ -313,7 +297,7 @@ def sent_events() -> APIRouter:
             event,
             _receiver(payload),
             methods=["POST"],
-            operation_id=f"on{_camel(event)}",
+            operation_id="on" + "".join(map(str.title, event.replace("_", ".").split("."))),
             summary=f"Sent on `{event}`",
             tags=["Webhooks"],
         )
@@ -327,7 +311,3 @@ def _receiver(payload: type[WebhookEvent]) -> Callable[..., Awaitable[None]]:
 
     taken.__annotations__["body"] = payload
     return taken
-
-
-def _camel(event: str) -> str:
-    return "".join(part.title() for part in event.replace("_", ".").split("."))

@@ -1,4 +1,4 @@
-"""Clock protocol for the limits of endpoints, so that tests can replace real time."""
+"""Limits of an endpoint's calls: their rate, their number at once, and a breaker of outages."""
 
 import asyncio
 import math
@@ -228,8 +228,7 @@ class Breaker:
     @property
     def has_patience(self) -> bool:
         """True while callers wait for an endpoint that is down."""
-        ends = self.patience_ends
-        return ends is not None and self._clock.now() < ends
+        return self._clock.now() < (self.patience_ends or -math.inf)
 
     @property
     def patience_ends(self) -> float | None:
@@ -240,9 +239,7 @@ class Breaker:
         return self._down_since + (min(most, self._doubt_s) if self._is_doubtful else most)
 
     async def wait_to_send(self, call_id: str, *, deadline: float) -> bool:
-        """Waits until the call may be sent; returns false if its deadline or the patience ends
-        first.
-        """
+        """Waits until the call may be sent, or returns false at its deadline or out of patience."""
         while (ends := self.patience_ends) is not None:
             now = self._clock.now()
             if self._is_doubtful and now >= ends:
@@ -292,12 +289,20 @@ class Breaker:
         if self.is_open and absence is None and self._is_absent and not timed_out:
             self.answered()  # a server is there again, and fails
         if self.is_open:
-            self._probe_failed(call_id)
+            if self._prober == call_id:
+                self._pause_s = min(2 * self._pause_s, _LONGEST_PAUSE_S)
+                self._probe_at = self._clock.now() + self._pause_s
+                self._notify()
             return
         if counts:
             self._failed_calls.add(call_id)
-        if absence is not None:
-            self._note_absence(call_id, absence)
+        if absence is Absence.OF_LISTENER:
+            self._found_nothing.add(call_id)
+        # A call that failed before another one was answered is at fault itself.
+        if absence is not None and self._answered_at < self._failed_at.setdefault(
+            call_id, self._clock.now()
+        ):
+            self._found_no_server.add(call_id)
         is_away = len(self._found_nothing) >= enough
         are_many = len(self._failed_calls) >= CALLS_TO_OPEN
         self._is_absent = is_away or len(self._found_no_server) >= max(2, enough)
@@ -305,19 +310,6 @@ class Breaker:
         if self._is_absent or are_many:
             self._down_since = self._clock.now()
             self._probe_at = self._down_since + self._pause_s
-
-    def _probe_failed(self, call_id: str) -> None:
-        if self._prober == call_id:
-            self._pause_s = min(2 * self._pause_s, _LONGEST_PAUSE_S)
-            self._probe_at = self._clock.now() + self._pause_s
-            self._notify()
-
-    def _note_absence(self, call_id: str, absence: Absence) -> None:
-        if absence is Absence.OF_LISTENER:
-            self._found_nothing.add(call_id)
-        # A call that failed before another one was answered is at fault itself.
-        if self._answered_at < self._failed_at.setdefault(call_id, self._clock.now()):
-            self._found_no_server.add(call_id)
 
     def ended(self, call_id: str) -> None:
         """Forgets a call, which is no longer one of those that are under way."""

@@ -15,7 +15,6 @@ from sqlalchemy import (
     Float,
     ForeignKeyConstraint,
     Index,
-    Row,
     Select,
     SelectBase,
     Text,
@@ -74,9 +73,7 @@ class LeasedRow(FencedRow):
 
 
 class QueuedRow(LeasedRow):
-    """A row that waits in a queue and is claimed a limited number of times; see
-    `app.kit.leases`.
-    """
+    """A row that waits in a queue and is claimed a limited number of times."""
 
     attempts: Mapped[int] = mapped_column(server_default="0")
     """Claims since the last progress."""
@@ -111,9 +108,6 @@ def queue_indexes(table: str, *first: TextClause, is_open: str) -> tuple[Index, 
     )
 
 
-_ENDED: Final = timedelta(seconds=-1)
-
-
 @dataclass(frozen=True, slots=True)
 class Lease:
     """The right to work on one row, until the lease ends or a newer claim raises the fence."""
@@ -126,9 +120,6 @@ class Lease:
 
 
 def is_held(table: type[LeasedRow], lease: Lease, *, states: Sequence[str]) -> ColumnElement[bool]:
-    """Returns the condition that the row is still at the fence of the lease and in one of
-    `states`.
-    """
     return and_(
         table.project_id == lease.project_id,
         table.id == lease.id,
@@ -138,7 +129,6 @@ def is_held(table: type[LeasedRow], lease: Lease, *, states: Sequence[str]) -> C
 
 
 def is_unleased(table: type[FencedRow]) -> ColumnElement[bool]:
-    """Returns the condition that the row is not leased at this moment."""
     return or_(table.lease_until.is_(None), table.lease_until < func.now())
 
 
@@ -149,7 +139,7 @@ def new_claim(table: type[FencedRow], lease_s: float) -> dict[str, ColumnElement
 
 def ended_lease() -> dict[str, ColumnElement[Any]]:
     """Returns the columns that end a lease, so that the row can be claimed at once."""
-    return {"lease_until": func.now() + _ENDED}
+    return {"lease_until": _from_now(-1)}
 
 
 async def lock_held(
@@ -317,7 +307,8 @@ class QueuedRows(WaitingRows):
         """Claims the row that is next in the queue. Returns `None` when no row can be claimed, e.g.
         because every project that waits holds `most_held` rows already.
         """
-        await self._session.execute(select(func.pg_advisory_xact_lock(self._lock_number())))
+        lock = func.hashtextextended(f"claims of {self._name}", 0)
+        await self._session.execute(select(func.pg_advisory_xact_lock(lock)))
         chosen = (await self._session.execute(self._next(max_attempts, most_held))).one_or_none()
         if chosen is None:
             return None
@@ -335,11 +326,6 @@ class QueuedRows(WaitingRows):
             )
             .returning(table.id, table.project_id, table.fence, table.attempts)
         )
-        await self._keep_virtual_times(chosen)
-        return Lease(*claimed.one())
-
-    async def _keep_virtual_times(self, chosen: Row[Any]) -> None:
-        """Stores the virtual times of the organization that has the claim."""
         times = {
             "virtual_time": chosen.organization_virtual_time,
             "project_virtual_time": chosen.virtual_time,
@@ -350,6 +336,7 @@ class QueuedRows(WaitingRows):
             .values(**row, **times)
             .on_conflict_do_update(index_elements=list(row), set_=times)
         )
+        return Lease(*claimed.one())
 
     async def others_come_first(
         self,
@@ -414,7 +401,6 @@ class QueuedRows(WaitingRows):
         )
 
     async def organizations_of(self, project_ids: Collection[str]) -> dict[str, str]:
-        """Returns the organization of each project."""
         query = select(ProjectTable.id, ProjectTable.organization_id)
         rows = await self._session.execute(query.where(ProjectTable.id.in_(project_ids)))
         return {row.id: row.organization_id for row in rows}
@@ -464,9 +450,6 @@ class QueuedRows(WaitingRows):
             column("organization_virtual_time", Float),
             column("place", BigInteger),
         )
-
-    def _lock_number(self) -> ColumnElement[int]:
-        return func.hashtextextended(f"claims of {self._name}", 0)
 
     @property
     def _name(self) -> str:

@@ -37,10 +37,9 @@ class SpanExport:
 
 def check_installed() -> None:
     """Raises `ExporterMissing`."""
-    for name in _PACKAGES:
-        try:
-            found = importlib.util.find_spec(name)
-        except ModuleNotFoundError:  # even the parent package is missing
-            found = None
-        if found is None:
-            raise ExporterMissing
+    try:
+        found = all(map(importlib.util.find_spec, _PACKAGES))
+    except ModuleNotFoundError:  # even the parent package is missing
+        found = False
+    if not found:
+        raise ExporterMissing

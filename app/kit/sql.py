@@ -1,4 +1,4 @@
-"""Parts that all tables share: names of constraints, column shorthands, the tenant's key."""
+"""Parts of all tables and stores: column shorthands, prepared statements, pages of lists."""
 
 import math
 from collections import namedtuple
@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from functools import cached_property
+from itertools import accumulate
 from typing import Annotated, Any, Final, Protocol, TypeVar, cast
 
 from psycopg.types.json import Jsonb
@@ -34,14 +35,6 @@ from app.kit.callers import current_actor
 from app.kit.faults import unknown_cursor
 from app.kit.texts import storable as storable_text
 
-NAMING = {
-    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-    "ck": "ck_%(table_name)s_%(constraint_name)s",
-    "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
-    "pk": "pk_%(table_name)s",
-}
-
 Id = Annotated[str, mapped_column(Text, primary_key=True)]
 Timestamp = Annotated[datetime, mapped_column(DateTime(timezone=True))]
 Now = Annotated[datetime, mapped_column(DateTime(timezone=True), server_default=func.now())]
@@ -49,7 +42,15 @@ JsonColumn = Annotated[dict[str, Any], mapped_column(JSONB)]
 
 
 class Base(DeclarativeBase):
-    metadata = MetaData(naming_convention=NAMING)
+    metadata = MetaData(
+        naming_convention={
+            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+            "ck": "ck_%(table_name)s_%(constraint_name)s",
+            "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
+            "pk": "pk_%(table_name)s",
+        }
+    )
     type_annotation_map = {str: Text}  # noqa: RUF012 - read by SQLAlchemy as it is
 
 
@@ -94,13 +95,10 @@ def from_row(kind: type[Value], row: object, /, **given: Any) -> Value:
     """Makes a domain value of a row: each field that is not given is the column of its name, a time
     in Unix seconds; a field without a column keeps its default.
     """
-    every = (each.name for each in fields(cast("Any", kind)) if each.name not in given)
-    names = [name for name in every if hasattr(row, name)]
-    read = {name: getattr(row, name) for name in names}
-    return kind(
-        **{name: unix(each) if isinstance(each, datetime) else each for name, each in read.items()},
-        **given,
-    )
+    names = {each.name for each in fields(cast("Any", kind))} - given.keys()
+    read = {name: getattr(row, name) for name in names if hasattr(row, name)}
+    times = {name: unix(each) for name, each in read.items() if isinstance(each, datetime)}
+    return kind(**read | times | given)
 
 
 def moment(seconds: int) -> datetime:
@@ -129,8 +127,6 @@ Callback = Callable[[], Awaitable[None]]
 PROJECT: Final = "app.project"
 ACTOR: Final = "app.actor"
 """The setting that the triggers of the audit log read."""
-_SETTING_VALUE: Final = "setting_value"
-_ACTOR_VALUE: Final = "actor_value"
 
 
 class Scope:
@@ -146,11 +142,11 @@ class Scope:
         self._opened: CTE | None = None
         self.value: ColumnElement[str] = func.current_setting(setting, true(), type_=Text())
         if opens:
-            value = bindparam(_SETTING_VALUE, type_=Text())
+            value = bindparam("setting_value", type_=Text())
             new_value = func.set_config(setting, value, true(), type_=Text())
             columns = [new_value.label("value")]
             if acts:
-                actor = bindparam(_ACTOR_VALUE, type_=Text())
+                actor = bindparam("actor_value", type_=Text())
                 columns.append(func.set_config(ACTOR, actor, true(), type_=Text()).label("actor"))
             self._opened = select(*columns).cte("opened")
             self.value = self._opened.c.value
@@ -190,19 +186,17 @@ class PreparedStatement:
 
     @cached_property
     def make_row(self) -> Callable[[Sequence[Any]], Any]:
-        """Returns the constructor of a row, whose fields are the columns: they never change, so
-        that no reply is searched for their names.
-        """
+        """Returns the constructor of a row, so that no reply is searched for names of columns."""
         columns = self.joined.selected_columns.keys()
         row = namedtuple("Row", columns)  # type: ignore[misc]  # noqa: PYI024 - no literal fields
         return row._make
 
     def arguments(self, values: Values, setting_value: str) -> list[Any]:
         """Returns the parameters in the order of their numbers. JSON null is stored as SQL NULL."""
-        named = {**self._literals, **values, _SETTING_VALUE: setting_value}
+        named = {**self._literals, **values, "setting_value": setting_value}
         if self._acts:
             actor = current_actor()
-            named[_ACTOR_VALUE] = "" if actor is None else actor.text
+            named["actor_value"] = "" if actor is None else actor.text
         for name in self._json:
             if named[name] is not None:
                 named[name] = Jsonb(named[name])
@@ -223,7 +217,6 @@ class PreparedStatement:
 
     @cached_property
     def _literals(self) -> dict[str, Any]:
-        """Returns the values that the statement itself contains, by name."""
         return {name: value for name, value in self._compiled.params.items() if value is not None}
 
     @cached_property
@@ -318,10 +311,5 @@ def cut(rows: Sequence[Row], limit: int) -> tuple[list[Row], bool]:
 
 def fitting(sizes: Sequence[int], limit: int) -> int:
     """Returns the number of rows of these sizes in bytes that fit a page: from 1 to `limit`."""
-    count, total = 0, 0
-    for size in sizes[:limit]:
-        total += size
-        if count and total > MAX_PAGE_BYTES:
-            break
-        count += 1
-    return count
+    sizes = sizes[:limit]
+    return max(sum(total <= MAX_PAGE_BYTES for total in accumulate(sizes)), min(1, len(sizes)))

@@ -19,14 +19,12 @@ from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from app.kit.span_export import SpanExport, check_installed
 
-_HEX_DIGITS: Final = re.compile(r"[0-9a-f]")
 _TRACE_DIGITS: Final = 32
-_SPAN_DIGITS: Final = 16
 
 
 def trace_of(trace_id: str) -> str:
     """Returns the trace of a rollout's `trace_…` id, or of any other text."""
-    digits = "".join(_HEX_DIGITS.findall(trace_id.removeprefix("trace_")))
+    digits = re.sub(r"[^0-9a-f]", "", trace_id.removeprefix("trace_"))
     if len(digits) == _TRACE_DIGITS:
         return digits
     return hashlib.sha256(trace_id.encode()).hexdigest()[:_TRACE_DIGITS]
@@ -39,7 +37,7 @@ def trace_of_job(job_id: str) -> str:
 def span_of(*position: str | int) -> str:
     """Returns the span of a position in its trace, such as a call's id and its attempt."""
     text = "/".join(str(part) for part in position)
-    return hashlib.sha256(text.encode()).hexdigest()[:_SPAN_DIGITS]
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 Value = str | int | float | bool
@@ -61,9 +59,7 @@ class SpanName(StrEnum):
     """One claim of an export of merged weights."""
 
 
-_FEW: Final = frozenset(
-    {SpanName.JOB, SpanName.STEP, SpanName.COMPARISON, SpanName.EVAL_RUN, SpanName.EXPORT}
-)
+_OF_ROLLOUTS: Final = (SpanName.ROLLOUT, SpanName.TURN, SpanName.CALL, SpanName.ATTEMPT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +119,6 @@ class SpanSink(Protocol):
 
 
 class RunningSpan(NamedTuple):
-    """The running span of a task."""
-
     span: Span
     label: str | None = None
     """Name of the tool or grader that is called."""
@@ -154,14 +148,12 @@ class Spans:
 
     def mark_asked(self) -> None:
         """Marks that the task's span asks an engine or an endpoint."""
-        running = self.running
-        if running is not None:
+        if (running := self.running) is not None:
             running.span.mark_asked()
 
     def mark_failed(self, failure: str) -> None:
         """Sets the class of the failure that ends the task's span."""
-        running = self.running
-        if running is not None:
+        if (running := self.running) is not None:
             running.span.error = failure
 
     def samples(self, trace: str) -> bool:
@@ -174,10 +166,9 @@ class Spans:
         """Records a span, unless it is of a rollout that is not sampled. Jobs, steps
         and claims are few, and are always recorded.
         """
-        if self._sink is None:
-            return
-        if span.name in _FEW or self._sink.samples(span.position.trace):
-            self._sink.record(span)
+        sink, trace = self._sink, span.position.trace
+        if sink is not None and (span.name not in _OF_ROLLOUTS or sink.samples(trace)):
+            sink.record(span)
 
     @contextmanager
     def open(self, name: SpanName, position: SpanPosition) -> Iterator[Span]:
@@ -219,8 +210,6 @@ SPANS: Final = Spans()
 
 CALLS: Final = CollectorRegistry()
 """The metrics of calls. API and workers both make calls, and serve them."""
-_KINDS: Final = {"call": "tool", "grade": "grader", "episode": "environment"}
-"""Kinds by the prefix of a call's id."""
 OTHER: Final = "other"
 SECONDS: Final = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300)
 
@@ -247,7 +236,8 @@ _seconds: Final = Histogram(
 
 def kind_of(call_id: str) -> str:
     """Returns `tool`, `grader` (judges too), `environment`, or `other` for calls of the service."""
-    return _KINDS.get(call_id.partition("_")[0], OTHER)
+    kinds = {"call": "tool", "grade": "grader", "episode": "environment"}
+    return kinds.get(call_id.partition("_")[0], OTHER)
 
 
 def count_call(kind: str, outcome: str, *, attempts: int, seconds: float) -> None:

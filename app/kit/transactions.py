@@ -1,4 +1,4 @@
-"""Pooled connections: the check of a connection, the begin of a transaction, lost connections.
+"""Transactions of requests and runs on pooled connections, which may be lost.
 
 `BEGIN` and the settings that row-level security reads are sent in one pipeline.
 """
@@ -42,23 +42,14 @@ def is_connection_loss(error: BaseException) -> bool:
     """Returns True if the connection was lost or the server has a temporary fault; False for a
     fault of the statement.
     """
-    if isinstance(error, DBAPIError):
-        if error.connection_invalidated:
-            return True
-        if isinstance(error.orig, psycopg.Error):
-            return _is_of_the_server(error.orig)
-    if isinstance(error, psycopg.Error):
-        return _is_of_the_server(error)
-    return isinstance(error, (*_LOSSES, ConnectionError))
-
-
-def _is_of_the_server(error: psycopg.Error) -> bool:
-    """Returns True for an error without an SQLSTATE: the driver lost the server or never reached
-    it.
-    """
-    if error.sqlstate is None:
-        return isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
-    return error.sqlstate.startswith(_PASSING)
+    if isinstance(error, DBAPIError) and error.connection_invalidated:
+        return True
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    if not isinstance(cause, psycopg.Error):
+        return isinstance(error, (*_LOSSES, ConnectionError))
+    if cause.sqlstate is None:  # the driver lost the server or never reached it
+        return isinstance(cause, psycopg.OperationalError | psycopg.InterfaceError)
+    return cause.sqlstate.startswith(_PASSING)
 
 
 @contextmanager
@@ -232,36 +223,25 @@ class BaseUnitOfWork:
         return await self._statements.rows(statement, values)
 
     async def __aenter__(self) -> Self:
-        self._joined = joinable(self._context)
+        self._joined = request = joinable(self._context)
         with losses_as_unavailable():
-            if self._joined is not None:
-                await self._join(self._joined)
-            else:
-                await self._begin()
+            if request is not None:
+                await request.enter()
+            self._session = self._sessions() if request is None else request.session
+            try:
+                if request is not None:
+                    self._savepoint = await self._session.begin_nested()
+                else:
+                    await begin(await self._session.connection(), self._context, acts=self._acts)
+                self._statements = SessionStatements(self._session, self.after_commit)
+                await self._open(self._session)
+            except BaseException:
+                if request is not None:
+                    request.leave()
+                else:
+                    await self._close()
+                raise
         return self
-
-    async def _begin(self) -> None:
-        self._session = self._sessions()
-        try:
-            await begin(await self._session.connection(), self._context, acts=self._acts)
-            await self._build(self._session)
-        except BaseException:
-            await self._close()
-            raise
-
-    async def _join(self, request: RequestTransaction) -> None:
-        await request.enter()
-        try:
-            self._session = request.session
-            self._savepoint = await self._session.begin_nested()
-            await self._build(self._session)
-        except BaseException:
-            request.leave()
-            raise
-
-    async def _build(self, session: AsyncSession) -> None:
-        self._statements = SessionStatements(session, self.after_commit)
-        await self._open(session)
 
     async def _open(self, session: AsyncSession) -> None:
         """What a kind of unit does first in its transaction, such as a lock."""
@@ -280,11 +260,18 @@ class BaseUnitOfWork:
             if self._joined is not None:
                 await self._leave(self._joined, error)
             else:
-                await self._end(error)
+                try:
+                    if error is None:
+                        await self._session.commit()
+                finally:
+                    await self._close()
             if error is not None and is_connection_loss(error):
                 raise error
-        if error is None and self._joined is None:
-            await self._run_callbacks()
+        for callback in self._after_commit if error is None and self._joined is None else ():
+            try:
+                await callback()
+            except Exception:
+                log.exception("after-commit work failed")
 
     async def _leave(self, request: RequestTransaction, error: BaseException | None) -> None:
         """Releases this unit's savepoint in the request's transaction, or rolls it back."""
@@ -296,20 +283,6 @@ class BaseUnitOfWork:
                 await self._savepoint.rollback()
         finally:
             request.leave()
-
-    async def _end(self, error: BaseException | None) -> None:
-        try:
-            if error is None:
-                await self._session.commit()
-        finally:
-            await self._close()
-
-    async def _run_callbacks(self) -> None:
-        for callback in self._after_commit:
-            try:
-                await callback()
-            except Exception:
-                log.exception("after-commit work failed")
 
     async def _close(self) -> None:
         """Rolls back an open transaction; a lost connection has nothing to roll back."""
