@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal, assert_never
 
-from sqlalchemy import ColumnElement, Row, Select, and_, delete, func, or_, select, tuple_, update
+from sqlalchemy import ColumnElement, Select, and_, delete, func, or_, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
 
@@ -155,7 +155,7 @@ class ExpiryStore:
 
     async def _removed(
         self, limit: int, condition: ColumnElement[bool], *key: InstrumentedAttribute[Any]
-    ) -> Sequence[Row[Any]]:
+    ) -> Sequence[Any]:
         """Removes at most `limit` rows. Returns their values of `key`, the primary key."""
         old = select(*key).where(condition).limit(limit)
         statement = delete(key[0].class_).where(tuple_(*key).in_(old)).returning(*key)

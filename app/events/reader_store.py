@@ -81,12 +81,9 @@ class EventLogReader:
         """Returns the next events of a scope (a project, a job, or all projects), of all types or
         of `types` only, by position.
         """
-        head = await self._session.scalar(
-            select(Cursor.position).where(
-                Cursor.consumer == _SEQUENCER, Cursor.scope == ALL_PROJECTS
-            )
-        )
-        query = select(Table).where(Table.position > position, Table.position <= (head or 0))
+        last = select(Cursor.position).where(_is(_SEQUENCER, ALL_PROJECTS))
+        head = await self._session.scalar(last) or 0
+        query = select(Table).where(Table.position > position, Table.position <= head)
         if scope.startswith(_JOB):
             query = query.where(Table.subject == scope)
         elif scope != ALL_PROJECTS:
@@ -95,7 +92,7 @@ class EventLogReader:
             query = query.where(Table.type.in_(types))
         rows = (await self._session.scalars(query.order_by(Table.position).limit(limit))).all()
         events = [_to_event(row) for row in rows]
-        reached = events[-1].position if len(events) == limit else max(head or 0, position)
+        reached = events[-1].position if len(events) == limit else max(head, position)
         return LogPage(events, reached)
 
     async def forget(self, limit: int, *, keep_s: float) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Generic, TypeVar, assert_never
+from typing import Annotated, Generic, TypeVar
 
 import structlog
 from fastapi import Depends, Query, Request
@@ -81,14 +81,11 @@ AnyPrincipal = Annotated[Principal, Depends(ByKey(any_principal))]
 
 async def tenant(request: Request, credentials: Credentials) -> Tenant:
     """Returns the key's project. Refuses an admin key, which cannot read a project's data."""
-    match principal := await any_principal(request, credentials):
-        case Tenant():
-            structlog.contextvars.bind_contextvars(project_id=principal.project_id)
-            return principal
-        case AdminPrincipal():
-            raise PermissionDenied("An admin key manages projects; use a project's API key here.")
-        case _:
-            assert_never(principal)
+    principal = await any_principal(request, credentials)
+    if not isinstance(principal, Tenant):
+        raise PermissionDenied("An admin key manages projects; use a project's API key here.")
+    structlog.contextvars.bind_contextvars(project_id=principal.project_id)
+    return principal
 
 
 CurrentTenant = Annotated[Tenant, Depends(ByKey(tenant))]
@@ -141,15 +138,12 @@ async def streaming(
 
 async def administration(request: Request, credentials: Credentials) -> Administration:
     """Returns the services of an organization's administration. Requires an admin key."""
-    match principal := await any_principal(request, credentials):
-        case AdminPrincipal():
-            return Administration(context_of(request.app), principal)
-        case Tenant():
-            raise PermissionDenied(
-                "A project's API key cannot administer an organization; use an admin key here."
-            )
-        case _:
-            assert_never(principal)
+    principal = await any_principal(request, credentials)
+    if not isinstance(principal, AdminPrincipal):
+        raise PermissionDenied(
+            "A project's API key cannot administer an organization; use an admin key here."
+        )
+    return Administration(context_of(request.app), principal)
 
 
 Exporting = Annotated[Exporter, Depends(exporting)]
@@ -157,7 +151,6 @@ Streaming = Annotated[Factory, Depends(streaming)]
 StillValid = Annotated[Callable[[], Awaitable[object]], Depends(ByKey(still_valid))]
 Administered = Annotated[Administration, Depends(ByKey(administration))]
 After = Annotated[
-    str | None,
-    Query(max_length=128, description="Id of the last object of the previous page"),
+    str | None, Query(max_length=128, description="Id of the last object of the previous page")
 ]
 Limit = Annotated[int, Query(ge=1, le=100, description="Objects of a page")]

@@ -24,8 +24,7 @@ class SealedResponses:
     """Converts responses to and from their sealed form in a row."""
 
     def __init__(self, box: SecretBox, principal: Principal) -> None:
-        self._box = box
-        self._scope = principal.scope_id
+        self._box, self._scope = box, principal.scope_id
 
     def seal(self, key: str, response: HttpResponse) -> HttpResponse:
         plain = {"body": base64.b64encode(response.body).decode()}
@@ -36,10 +35,9 @@ class SealedResponses:
         """Opens a stored response. Raises `IdempotencyKeyReused` if the service's secret key has
         changed since.
         """
+        row_id = SEALED_RESPONSE + key
         try:
-            plain = self._box.open(
-                response.body, project_id=self._scope, row_id=SEALED_RESPONSE + key
-            )
+            plain = self._box.open(response.body, project_id=self._scope, row_id=row_id)
         except SecretsUnreadable as error:
             raise IdempotencyKeyReused(
                 "The response to this Idempotency-Key cannot be read any more; take a new key.",

@@ -120,8 +120,6 @@ async def readiness(context: Context) -> Readiness | JSONResponse:
 
 
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "DELETE", "PUT", "PATCH", "OPTIONS"})
-_NO_ROUTE: Final = "none"
-"""Route of requests that are refused before or by the router."""
 _SECONDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 60)
 _WAITING: Final = (JobStatus.VALIDATING_FILES, JobStatus.QUEUED)
 
@@ -173,7 +171,8 @@ class ProcessMetrics:
         finally:
             self._in_flight.dec()
             method = scope["method"] if scope["method"] in _METHODS else "other"
-            route = _template(scope)
+            # No route: the request was refused before or by the router.
+            route = getattr(scope.get("state", {}).get(ROUTED), "path", "none")
             self._requests.labels(method, route, str(answer.status)).inc()
             self._seconds.labels(route).observe(time.perf_counter() - began)
 
@@ -186,23 +185,16 @@ class ProcessMetrics:
             self._parts.labels(name).set(part.ok)
         by_status = {count.status: count for count in counts or ()}
         for status in JobStatus if counts is not None else ():
-            self._jobs.labels(status.value).set(
-                by_status[status].jobs if status in by_status else 0
-            )
+            jobs = by_status[status].jobs if status in by_status else 0
+            self._jobs.labels(status.value).set(jobs)
         waiting = [by_status[status].oldest_s for status in _WAITING if status in by_status]
         self._oldest.set(float("nan") if counts is None else max(waiting, default=0.0))
         return generate_latest(self._registry) + generate_latest(CALLS)
 
 
 class Answer:
-    """The status of an answer; 499 until it begins, as when the client hangs up before."""
-
-    def __init__(self) -> None:
-        self.status = 499
-
-
-def _template(scope: Any) -> str:
-    return getattr(scope.get("state", {}).get(ROUTED), "path", _NO_ROUTE)
+    status = 499
+    """Its status; 499 until it begins, as when the client hangs up before."""
 
 
 class RequestCounter:

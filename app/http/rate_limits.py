@@ -21,8 +21,6 @@ WINDOW_S: Final = 60
 _TIMEOUT_S: Final = 0.25
 _PAUSE_S: Final = 5.0
 """Seconds after a failure in which Redis gets no request: each would wait for the timeout."""
-
-
 _COUNT: Final = """
     local used = redis.call('INCRBY', KEYS[1], ARGV[2])
     if used == tonumber(ARGV[2]) then redis.call('EXPIRE', KEYS[1], ARGV[1]) end

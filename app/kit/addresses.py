@@ -352,14 +352,11 @@ def _heard(task: "asyncio.Future[list[str]]") -> None:
 
 @cache
 def _lookup_threads() -> ThreadPoolExecutor:
-    """Returns the threads for blocking lookups, separate so that a slow name server delays nothing
-    else.
-    """
+    """Returns threads of their own, so that a slow name server delays nothing else."""
     return ThreadPoolExecutor(_THREADS, thread_name_prefix="egress-dns")
 
 
 async def _system_lookup(host: str, port: int) -> list[str]:
-    """Resolves a name with the system's resolver."""
     ask = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
     answers = await asyncio.get_running_loop().run_in_executor(_lookup_threads(), ask)
     return list(dict.fromkeys(str(answer[4][0]) for answer in answers))

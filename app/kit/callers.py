@@ -1,7 +1,7 @@
 """Who calls: the tenant or administrator of a request, and the actor of a change."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from ipaddress import ip_address
@@ -9,12 +9,10 @@ from typing import Final, Literal
 
 from app.kit.ids import OrganizationId, ProjectId
 
-ActorKind = Literal["api_key", "session", "command_line"]
-
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    kind: ActorKind
+    kind: Literal["api_key", "session", "command_line"]
     id: str
     """Id of the API key, of a session that of its key; empty while it is not known."""
     address: str = ""
@@ -25,14 +23,10 @@ class Actor:
         """Returns kind, id and address, separated by spaces. A text that is not an IP address is
         left out: a header of the client may have named it.
         """
-        return " ".join((self.kind, self.id, _ip_address(self.address)))
-
-
-def _ip_address(sent: str) -> str:
-    try:
-        return str(ip_address(sent.partition("%")[0]))
-    except ValueError:
-        return ""
+        address = ""
+        with suppress(ValueError):
+            address = str(ip_address(self.address.partition("%")[0]))
+        return f"{self.kind} {self.id} {address}"
 
 
 COMMAND_LINE: Final = Actor("command_line", "")

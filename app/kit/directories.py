@@ -137,8 +137,7 @@ def check_directory(directory: Path, *, name: str) -> None:
         raise FileNotFoundError(name) from None
     manifest = files.pop(MANIFEST, None)
     expected = read_manifest(name, b"" if manifest is None else manifest.read_bytes())
-    actual = {file: sha256_of(path) for file, path in files.items()}
-    check_digests(name, expected, actual)
+    check_digests(name, expected, {file: sha256_of(path) for file, path in files.items()})
 
 
 def sha256_of(path: Path) -> str:
@@ -149,9 +148,6 @@ def sha256_of(path: Path) -> str:
 def sha256_of_open(file: BufferedReader) -> str:
     """Hashes the file from its current position to its end."""
     return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-_MEGABYTE = 1_000_000
 
 
 def free_bytes(path: Path) -> int:
@@ -190,6 +186,6 @@ class FreeSpace:
         """Raises `NoFreeSpace` while a disk has less than the minimum."""
         if self.lacks():
             raise NoFreeSpace(
-                f"The service has less than {self._minimum_bytes / _MEGABYTE:.0f} MB of free disk "
+                f"The service has less than {self._minimum_bytes / 1e6:.0f} MB of free disk "
                 "space and accepts no new data until an operator frees some. Retry later."
             )

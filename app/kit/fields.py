@@ -208,8 +208,9 @@ def field_text(owner: type, field: str) -> str | None:
 def _texts(module: str) -> Mapping[tuple[str, str], str]:
     """Returns the texts of a module by class and field."""
     texts = {}
-    for node in module_of(inspect.getsource(sys.modules[module])).body:
-        for statement, following in pairwise(node.body if isinstance(node, ast.ClassDef) else ()):
+    tree = module_of(inspect.getsource(sys.modules[module]))
+    for node in (each for each in tree.body if isinstance(each, ast.ClassDef)):
+        for statement, following in pairwise(node.body):
             match statement, following:
                 case (
                     ast.AnnAssign(target=ast.Name(id=field)),

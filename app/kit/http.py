@@ -1,4 +1,4 @@
-"""Classes of HTTP status codes, for replies of customers' endpoints, judges and this API."""
+"""Words of HTTP: classes of status codes, bearer keys, and responses under an `Idempotency-Key`."""
 
 import hashlib
 import hmac
@@ -17,22 +17,18 @@ because it waits for open replies.
 
 
 def is_success(status: int) -> bool:
-    """Returns whether a status is 2xx."""
     return HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES
 
 
 def is_error(status: int) -> bool:
-    """Returns whether a status is 4xx or 5xx."""
     return status >= HTTPStatus.BAD_REQUEST
 
 
 def is_client_error(status: int) -> bool:
-    """Returns whether a status is 4xx."""
     return HTTPStatus.BAD_REQUEST <= status < HTTPStatus.INTERNAL_SERVER_ERROR
 
 
 def is_server_error(status: int) -> bool:
-    """Returns whether a status is 5xx."""
     return status >= HTTPStatus.INTERNAL_SERVER_ERROR
 
 
@@ -74,7 +70,6 @@ class RepeatedRequest(AgentRftError):
 
 
 def check_key(key: str) -> str:
-    """Raises `InvalidRequest`."""
     if _KEY.fullmatch(key) is None:
         raise InvalidRequest(
             "Idempotency-Key must be 1 to 255 printable ASCII characters without spaces.",
@@ -88,8 +83,7 @@ def fingerprint_of_json(method: str, target: str, body: bytes) -> bytes:
     """Returns the SHA-256 of a request; the order of keys and white space in the body do not count.
     `target` is path and query.
     """
-    content = json.loads(body) if body else None
-    return _digest(method, target, content)
+    return _digest(method, target, json.loads(body) if body else None)
 
 
 def fingerprint_of_form(method: str, target: str, fields: dict[str, str], sha256: str) -> bytes:

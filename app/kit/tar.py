@@ -11,13 +11,9 @@ import tarfile
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Final, assert_never
 
 from app.kit.errors import AgentRftError
 from app.kit.objects import DOWNLOAD_CHUNK_BYTES, Objects
-
-_FILE_MODE: Final = 0o644
-_END: Final = bytes(2 * tarfile.BLOCKSIZE)
 
 
 class ObjectDamaged(AgentRftError):
@@ -54,10 +50,12 @@ class TarArchive:
         """`modified_at` is the time of every member, in Unix seconds."""
         self._parts: list[bytes | StoredMember] = []
         for member in members:
-            self._parts.append(_header(member, modified_at))
-            self._parts.append(_content(member))
-            self._parts.append(bytes(-member.size % tarfile.BLOCKSIZE))
-        self._parts.append(_END)
+            info = tarfile.TarInfo(member.name)
+            info.size, info.mtime, info.mode = member.size, modified_at, 0o644
+            content = member.content if isinstance(member, TextMember) else member
+            filling = bytes(-member.size % tarfile.BLOCKSIZE)
+            self._parts += [info.tobuf(format=tarfile.PAX_FORMAT), content, filling]
+        self._parts.append(bytes(2 * tarfile.BLOCKSIZE))
 
     @property
     def size(self) -> int:
@@ -105,22 +103,6 @@ async def _stored(
     if left or (whole and digest.hexdigest() != member.sha256):
         raise ObjectDamaged(f"{member.key} differs from its digest")
     yield pending
-
-
-def _content(member: Member) -> bytes | StoredMember:
-    match member:
-        case TextMember():
-            return member.content
-        case StoredMember():
-            return member
-        case _:
-            assert_never(member)
-
-
-def _header(member: Member, modified_at: int) -> bytes:
-    info = tarfile.TarInfo(member.name)
-    info.size, info.mtime, info.mode = member.size, modified_at, _FILE_MODE
-    return info.tobuf(format=tarfile.PAX_FORMAT)
 
 
 def _size(part: bytes | StoredMember) -> int:

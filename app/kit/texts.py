@@ -47,9 +47,7 @@ def module_of(source: str) -> ast.Module:
 
 
 def expression_of(text: str) -> ast.Expression:
-    """Parses a text. Raises what `ast.parse` raises: SyntaxError, ValueError, RecursionError or
-    MemoryError.
-    """
+    """Does the same for an expression."""
     with _one_at_a_time:
         return ast.parse(text, mode="eval")  # noqa: TID251 - the lock is held
 
