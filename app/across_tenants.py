@@ -33,9 +33,7 @@ class ClaimUnitOfWork(CrossTenantUnitOfWork, Generic[Rows_co]):
         self._rows = rows
 
     def giving_up_after(self, seconds: float) -> Self:
-        """Limits the time for which the transaction waits for a locked row, after which it raises
-        `Unavailable`.
-        """
+        """Raises `Unavailable` after so long a wait for a locked row."""
         self._context = {**self._context, "lock_timeout": f"{max(1, round(1000 * seconds))}ms"}
         return self
 

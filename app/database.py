@@ -116,9 +116,7 @@ class UnitOfWork(ProjectUnitOfWork):
         return QuotaStore(self._session, self.project_id, self._quotas)
 
     def after_end(self, callback: Callback) -> None:
-        """Runs after the commit if the end of a job or a run was logged, of which the log's reader
-        needs a notification.
-        """
+        """Runs after the commit if an end was logged: the log's reader needs a notification."""
         if wrote_end(self._session):
             self.after_commit(callback)
 
@@ -208,9 +206,7 @@ _CONNECT_TIMEOUT_S = 5
 _STATEMENT_TIMEOUT_S = 60.0
 _ORGANIZATION = "app.organization"
 _LOST_PEER_S = 20
-"""Seconds after which either side closes a connection whose peer vanished, e.g. a machine that lost
-power or network. The system's default is two hours.
-"""
+"""Seconds to the end of a connection whose peer vanished; the system's default is two hours."""
 _KEEPALIVE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
 _STATUS_COUNTS = text("SELECT status, jobs, oldest_s FROM installation_counts()")
 _UNBOUND_ROLE = """
@@ -296,9 +292,7 @@ class Database:
         return AutocommitStatements(self._engine, self.sessions, {name: value})
 
     def organization(self, organization_id: OrganizationId) -> UnitOfWork:
-        """Returns a unit that can read an organization, its projects and its keys, but no project's
-        data.
-        """
+        """Returns a unit that reads an organization, its projects and keys, but no data."""
         return self._unit({_ORGANIZATION: organization_id})
 
     def project_of(self, organization_id: OrganizationId, project_id: ProjectId) -> UnitOfWork:

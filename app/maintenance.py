@@ -96,18 +96,14 @@ class ExpiryStore:
         )
 
     async def remove_uploads(self, limit: int, *, keep_s: float) -> list[ExpiredObject]:
-        """Removes uploads that ended long ago. Returns them, so that the caller can remove their
-        directories.
-        """
+        """Removes uploads that ended long ago. Returns them: their directories are left."""
         is_old = Upload.expires_at <= _seconds_ago(keep_s)
         key = Upload.project_id, Upload.id
         removed = await self._removed(limit, and_(Upload.status != "pending", is_old), *key)
         return [_upload(*row) for row in removed]
 
     async def exports(self, limit: int, *, settled_s: float) -> list[ExpiredObject]:
-        """Returns exports that expired or were deleted at least `settled_s` ago, when no claim of
-        them still runs.
-        """
+        """Returns exports that ended at least `settled_s` ago, when no claim still runs."""
         rows = await self._session.execute(
             select(Export.project_id, Export.id)
             .where(Export.expires_at <= _seconds_ago(settled_s))
@@ -122,9 +118,7 @@ class ExpiryStore:
         )
 
     async def remove_stored_responses(self, limit: int, *, keep_s: float) -> int:
-        """Removes responses stored under an Idempotency-Key at least `keep_s` ago. Returns their
-        number, as the following do.
-        """
+        """Returns the number of removed responses, as the following do of their rows."""
         is_old = Response.created_at <= _seconds_ago(keep_s)
         return len(await self._removed(limit, is_old, Response.scope, Response.key))
 
@@ -218,9 +212,7 @@ class RetentionStore:
         self._session = session
 
     async def expire_files(self, limit: int, *, days: float) -> int:
-        """Expires files of that age, except those that a job or an eval run still reads. Returns
-        their number.
-        """
+        """Expires files that no job and no eval run still reads. Returns their number."""
         run = select(EvalRun.id).where(
             EvalRun.project_id == File.project_id,
             EvalRun.status.in_(OPEN_RUNS),
@@ -249,9 +241,7 @@ class RetentionStore:
     async def aged(
         self, kind: RetainedKind, limit: int, *, days: float, after: AgedJob | None
     ) -> list[AgedJob]:
-        """Returns ended jobs of that age whose `kind` is not marked yet, oldest first, starting
-        after `after`.
-        """
+        """Returns ended jobs whose `kind` is not marked yet, oldest first, from `after` on."""
         query = _of(kind).where(Job.finished_at <= _before(days))
         if after is not None:
             query = query.where(
@@ -335,7 +325,5 @@ class MaintenanceUnitOfWork(CrossTenantUnitOfWork):
 
 
 def maintenance(database: Database) -> MaintenanceUnitOfWork:
-    """Returns a transaction that sees the expired rows of all tenants; only the worker's role gets
-    any.
-    """
+    """Returns a transaction in which the worker's role sees the expired rows of all tenants."""
     return MaintenanceUnitOfWork(database)

@@ -116,9 +116,7 @@ class SealedBlobs:
         ]
 
     async def replace(self, column: SealedColumn, row: SealedRow, blob: bytes) -> bool:
-        """Replaces a blob unless it has changed or was removed meanwhile. Returns whether it was
-        replaced.
-        """
+        """Replaces a blob unless it has changed meanwhile. Returns whether it was replaced."""
         condition = [part == value for part, value in zip(column.key, row.key, strict=True)]
         written = await self._session.execute(
             update(column.table)
@@ -134,9 +132,7 @@ class SealedBlobs:
         return int(await self._session.scalar(query) or 0)
 
     async def count_keys(self, head: bytes) -> tuple[int, int]:
-        """Returns the numbers of API keys in use whose digest begins with `head`, and of the
-        others.
-        """
+        """Counts API keys in use: those whose digest begins with `head`, and the others."""
         current = func.substr(ApiKeyTable.secret_hmac, 1, len(head)) == head
         query = select(func.count().filter(current), func.count().filter(~current)).where(
             ApiKeyTable.revoked_at.is_(None)
@@ -170,17 +166,13 @@ class RewrapCounts:
 
 class RewrappingService:
     def __init__(self, database: Database, box: SecretBox, *, api_key_head: bytes) -> None:
-        """`database` connects as the tables' owner. `api_key_head`: the beginning of an API key's
-        stored digest under the newest key.
-        """
+        """`database` connects as the owner; `api_key_head` begins digests under the newest key."""
         self._database = database
         self._box = box
         self._api_key_head = api_key_head
 
     async def run(self, *, batch: int = BATCH) -> dict[str, Any]:
-        """Returns the report: counts for each table and for the API keys, which are re-hashed under
-        the newest secret key only when they are used.
-        """
+        """Returns counts by table, and of the API keys, which are re-hashed when they are used."""
         report: dict[str, Any] = {}
         for column in SEALED:
             done = await self._table(column, batch)

@@ -585,9 +585,7 @@ class Settings(ModelSettings):
 
     @property
     def progress_deadline_s(self) -> float:
-        """Returns the time without progress after which the process of a run is ended:
-        `lease.progress_s`, or its default.
-        """
+        """Seconds without progress after which the process of a run is ended."""
         configured = self.lease.progress_s
         return max(1800.0, 2 * self.egress.call_timeout_s) if configured is None else configured
 

@@ -140,9 +140,7 @@ class ProcessContext:
     streams: ProjectSlots
     job_watch: JobWatch
     exports: SharedSlots = field(default_factory=lambda: SharedSlots(2))
-    """Slots for reads of exports, one of each organization: a read may hold many megabytes of rows
-    and a connection to the database.
-    """
+    """A read of an export may hold many megabytes, and a connection to the database."""
     tool_tests: ProjectSlots = field(default_factory=tool_test_slots)
     environment_tests: ProjectSlots = field(default_factory=environment_test_slots)
     computing: ComputingShares = field(default_factory=ComputingShares)

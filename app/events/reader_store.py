@@ -78,9 +78,7 @@ class EventLogReader:
     async def read_after(
         self, position: int, *, scope: str, types: Collection[str] | None, limit: int
     ) -> LogPage:
-        """Returns the next events of a scope (a project, a job, or all projects), of all types or
-        of `types` only, by position.
-        """
+        """Returns the next events of a scope (a project, a job, or all projects) by position."""
         last = select(Cursor.position).where(_is(_SEQUENCER, ALL_PROJECTS))
         head = await self._session.scalar(last) or 0
         query = select(Table).where(Table.position > position, Table.position <= head)
@@ -124,9 +122,7 @@ class EventCursorStore:
         return (await _locked(self._session, consumer, scope)).position
 
     async def move(self, consumer: str, scope: str, *, position: int) -> None:
-        """Advances a cursor that this transaction has locked with `lock`. Raises `ValueError` for a
-        position before its own.
-        """
+        """Advances a locked cursor. Raises `ValueError` for a position before its own."""
         moved = await self._session.scalar(
             update(Cursor)
             .where(_is(consumer, scope), Cursor.position <= position)

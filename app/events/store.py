@@ -18,17 +18,13 @@ JobEventType = Literal["job.message", "job.metrics"]
 """An event of a job's own list; `job.metrics` is a committed training step."""
 LoggedType = JobEventType | EventType
 KEEP_LOG_S: Final = 7 * 24 * 3600.0
-"""Retention of an event in the log, read or not: a consumer that is unavailable for less time
-misses none.
-"""
+"""Retention of an event, read or not: a consumer that is away for less time misses none."""
 
 
 @dataclass(frozen=True, slots=True)
 class CommittedEvent:
     position: int
-    """Position in the log. Positions rise in commit order, so that no event appears before the
-    cursor of a reader.
-    """
+    """Rises in commit order, so that no event appears before the cursor of a reader."""
     id: str
     project_id: str
     type: str
@@ -87,9 +83,7 @@ _JOB_EVENT_TYPES: Final[dict[str, JobEventType]] = {
 
 
 def wrote_end(session: AsyncSession) -> bool:
-    """Returns true once the transaction has logged the end of a job or a run, which webhooks
-    announce.
-    """
+    """True once the transaction has logged an end, which webhooks announce."""
     return _WROTE_END in session.info
 
 

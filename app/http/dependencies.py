@@ -23,9 +23,7 @@ T = TypeVar("T")
 
 
 class ByKey(SecurityBase, Generic[T]):
-    """A dependency of routes that take a key: resolves it in one step to what the route needs.
-    docs/decisions/tenancy.md has the cost of further steps.
-    """
+    """Resolves a key to what the route needs in one step; see docs/decisions/tenancy.md."""
 
     def __init__(self, resolve: Callable[[Request, Credentials], Awaitable[T]]) -> None:
         self.model, self.scheme_name = _bearer.model, _bearer.scheme_name
@@ -63,9 +61,7 @@ async def _authenticated(request: Request, credentials: Credentials) -> Principa
 async def still_valid(
     request: Request, credentials: Credentials
 ) -> Callable[[], Awaitable[object]]:
-    """Returns a check for replies that take hours: it raises `AuthenticationFailed` once the key
-    has ended.
-    """
+    """Returns a check for long replies: it raises `AuthenticationFailed` for an ended key."""
     key = "" if credentials is None else credentials.credentials
     keys = context_of(request.app).key_service()
     return lambda: keys.authenticate(key)
@@ -102,9 +98,7 @@ Services = Annotated[Factory, Depends(ByKey(factory))]
 async def downloading(
     request: Request, context: Context, project: CurrentTenant, services: Services
 ) -> Factory:
-    """Returns the services of the key's project. Holds one of its downloads until the reply is
-    sent, or raises `RateLimited`.
-    """
+    """Holds one of the project's downloads until the reply is sent. Raises `RateLimited`."""
     request.scope["state"][HELD].enter_context(context.downloads.taken(project.project_id))
     return services
 
@@ -129,9 +123,7 @@ async def exporting(context: Context, project: CurrentTenant, services: Download
 async def streaming(
     request: Request, context: Context, project: CurrentTenant, services: Services
 ) -> Factory:
-    """Returns the services of the key's project. Holds one of its streams until the client is
-    gone, or raises `RateLimited`.
-    """
+    """Holds one of the project's streams until the client is gone. Raises `RateLimited`."""
     request.scope["state"][HELD].enter_context(context.streams.taken(project.project_id))
     return services
 

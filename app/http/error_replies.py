@@ -42,9 +42,7 @@ class PathHints:
         return f": this service has no {missing}; use POST /v1/chat/completions."
 
     def alike(self, method: str, path: str) -> str:
-        """Returns a hint with the served path that has the same end, e.g. for `/v1/graders/run`.
-        Empty when there is none, and when `path` itself is served.
-        """
+        """Returns a hint with a served path of the same end, if `path` itself is not served."""
         called = path.strip("/")
         end = called.removeprefix("v1/").removeprefix("fine_tuning/")
         same_word = self._by_last_word.get((method, _last_word(end)), ())
@@ -55,9 +53,7 @@ class PathHints:
 
     @cached_property
     def _by_last_word(self) -> dict[tuple[str, str], list[str]]:
-        """The served paths by method and last word. A path that ends with a parameter or a slash
-        has no such word.
-        """
+        """The served paths by method and last word, unless that is a parameter."""
         paths: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
         for route in _with_path(self._routes):
             word = _last_word(route.path)

@@ -155,9 +155,7 @@ class MonitoringService:
         self._health = health
 
     async def look(self) -> tuple[Health, list[StatusCount] | None]:
-        """Returns the state of the parts, and the jobs of all tenants by status: `None` while the
-        database does not answer.
-        """
+        """Returns the parts, and the jobs by status: `None` while the database does not answer."""
         health = await self._health.look()
         try:
             return health, await self._database.status_counts()

@@ -32,9 +32,7 @@ class SealedResponses:
         return replace(response, body=sealed)
 
     def open(self, key: str, response: HttpResponse) -> HttpResponse:
-        """Opens a stored response. Raises `IdempotencyKeyReused` if the service's secret key has
-        changed since.
-        """
+        """Raises `IdempotencyKeyReused` if the service's secret key has changed since."""
         row_id = SEALED_RESPONSE + key
         try:
             plain = self._box.open(response.body, project_id=self._scope, row_id=row_id)
@@ -68,9 +66,7 @@ class GuardedRequest:
         return self
 
     async def begin(self, fingerprint: bytes) -> None:
-        """Locks the key. Raises `RepeatedRequest`, `IdempotencyKeyInUse` or
-        `IdempotencyKeyReused`.
-        """
+        """Raises `RepeatedRequest`, `IdempotencyKeyInUse` or `IdempotencyKeyReused`."""
         unit = self._database.request(self._principal)
         await unit.__aenter__()
         self._unit, self._fingerprint = unit, fingerprint

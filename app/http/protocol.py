@@ -66,9 +66,7 @@ class ReaderDeadline:
             self._timer = None
 
     def check(self) -> None:
-        """Restarts the deadline if the client took bytes since the last check; aborts after
-        `CHECKS` checks without any.
-        """
+        """Restarts the deadline if the client took bytes; aborts after `CHECKS` without any."""
         if self.unread_bytes < self._unread_bytes:
             self.begin()
             return
@@ -117,9 +115,7 @@ class Protocol(HttpToolsProtocol):
 
     @override
     def shutdown(self) -> None:
-        """Ends endless replies. The server calls this when it stops, because it waits for open
-        replies.
-        """
+        """Ends endless replies, for which a server that stops would wait."""
         super().shutdown()
         cycle: RequestResponseCycle | None = self.cycle
         if cycle is not None and not cycle.response_complete:

@@ -47,9 +47,7 @@ class Quota:
 
 class RateLimits(Protocol):
     async def take(self, owner: str, *, limit: int | None = None) -> Quota | None:
-        """Counts one request of a project, an organization or another owner with a `limit` of its
-        own. `None`: nothing is limited now.
-        """
+        """Counts one request of an owner, by its own `limit`. `None`: nothing is limited now."""
         ...
 
     async def aclose(self) -> None: ...

@@ -55,9 +55,7 @@ _SHOWN: Final = 64
 
 
 def check_query(request: Request) -> None:
-    """Raises `InvalidRequest` for the first parameter that the route does not declare, or that has
-    two values.
-    """
+    """Raises `InvalidRequest` for a parameter that the route does not declare, or repeats."""
     route = request.scope.get("route")
     empty: tuple[str, ...] = request.scope.get("state", {}).get(EMPTY_QUERY_VALUES, ())
     if not isinstance(route, APIRoute) or not (request.query_params or empty):
@@ -158,17 +156,13 @@ MAX_EXAMPLES_BYTES: Final = 8 * 1024 * 1024
 
 
 def largest_form(path: str) -> int:
-    """Returns the limit of a form in bytes. Anyone may send the one of the sign-in page, which has
-    nothing but a key; the one of examples has a file.
-    """
+    """Returns the limit in bytes. Anyone may send the form of the sign-in page."""
     limits = {"/sign-in": _MAX_SIGN_IN_BYTES, EXAMPLES_PATH: MAX_EXAMPLES_BYTES}
     return limits.get(path, MAX_FORM_BYTES)
 
 
 def text_of(form: Mapping[str, str], name: str, *, longest: int) -> str:
-    """Returns a text of a form, with the line breaks that its writer saw; browsers send others.
-    Raises `InvalidRequest` for one that is longer than its field.
-    """
+    """Returns a text with the line breaks that its writer saw. Raises `InvalidRequest`."""
     text = form.get(name, "").replace("\r\n", "\n")
     if len(text) > longest:
         raise InvalidRequest(
@@ -180,9 +174,7 @@ def text_of(form: Mapping[str, str], name: str, *, longest: int) -> str:
 REPLY_HEADERS: Final = "reply_headers"
 """Headers of the reply, in success and failure."""
 HELD: Final = "held"
-"""An `ExitStack` of the resources that the request (a stream included) holds until its reply is
-sent or its client has disconnected.
-"""
+"""An `ExitStack` of what the request holds until its reply is sent or its client is gone."""
 PRINCIPAL: Final = "principal"
 """The principal, when the caller was checked before the route."""
 STORED_RESPONSE: Final = "idempotency"

@@ -148,9 +148,7 @@ def host_port(host: str, port: int) -> str:
 
 
 def read_url(url: str) -> EndpointUrl:
-    """Parses and normalises a URL. Raises `EndpointRefused`, with a message for the customer, if
-    the URL is invalid or ambiguous.
-    """
+    """Raises `EndpointRefused`, with a message for the customer, if the URL is ambiguous."""
     if len(url) > _MAX_URL:
         raise EndpointRefused(f"the URL is longer than {_MAX_URL} characters")
     match = _URL.fullmatch(url)
@@ -218,9 +216,7 @@ def is_public(address: IPAddress) -> bool:
 
 
 def is_metadata(address: IPAddress) -> bool:
-    """Returns true for a cloud's metadata service or a link-local address, in any notation: no
-    allow-list permits them.
-    """
+    """True for a cloud's metadata service or a link-local address, which no allow-list permits."""
     if address in _METADATA or address.is_link_local:
         return True
     if isinstance(address, ipaddress.IPv4Address):
@@ -260,9 +256,7 @@ def _isatap(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
 
 
 def _nat64(number: int) -> Iterator[ipaddress.IPv4Address]:
-    """Yields the IPv4 address for prefixes of 96, 48, 56 and 64 bits (RFC 6052 §2.2); bits 64 to
-    71 are skipped.
-    """
+    """Of prefixes of 96, 48, 56 and 64 bits (RFC 6052 §2.2); bits 64 to 71 are skipped."""
     yield ipaddress.IPv4Address(number & 0xFFFF_FFFF)
     before, after = number >> 64, (number & ((1 << 56) - 1)) >> 16
     joined = (before << 40) | after  # 104 bits: the address without its reserved octet and tail
@@ -288,9 +282,7 @@ NOT_LOOKED_UP: Final = (
 
 
 class LookupsBusy(OSError):
-    """Nothing was asked: the slots of the project or its organization were taken until the end of
-    the wait.
-    """
+    """Nothing was asked: no slot of the project or its organization became free."""
 
     def __init__(self) -> None:
         super().__init__(f"the {NOT_LOOKED_UP}")

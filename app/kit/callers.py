@@ -20,9 +20,7 @@ class Actor:
 
     @property
     def text(self) -> str:
-        """Returns kind, id and address, separated by spaces. A text that is not an IP address is
-        left out: a header of the client may have named it.
-        """
+        """Kind, id, and the address if it is an IP address: a client's header may have named it."""
         address = ""
         with suppress(ValueError):
             address = str(ip_address(self.address.partition("%")[0]))
@@ -70,9 +68,7 @@ _current: ContextVar[Actor | None] = ContextVar("actor", default=None)
 
 
 def act_as(actor: Actor | None) -> None:
-    """Names the actor of the running task. Changes without an actor leave no entry in the audit
-    log: they are the service's own.
-    """
+    """Names the task's actor. Changes without one leave no entry in the audit log."""
     _current.set(actor)
 
 

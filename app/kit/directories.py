@@ -42,9 +42,7 @@ def read_manifest(directory: str, content: bytes) -> dict[str, str]:
 
 
 def check_digests(directory: str, expected: Mapping[str, str], found: Mapping[str, str]) -> None:
-    """Raises `ManifestMismatch` and names the files that differ, are missing or are not in the
-    manifest.
-    """
+    """Raises `ManifestMismatch`, which names the files that differ."""
     if found != expected:
         wrong = sorted({name for name, _ in expected.items() ^ found.items()})
         raise ManifestMismatch(f"{directory} differs from its manifest in {wrong}")
@@ -128,9 +126,7 @@ def plain_files(directory: Path, *, name: str) -> list[Path]:
 
 
 def check_directory(directory: Path, *, name: str) -> None:
-    """Checks a directory against its manifest. Raises `FileNotFoundError` if it does not exist,
-    `ManifestMismatch` if it is damaged.
-    """
+    """Raises `FileNotFoundError`, or `ManifestMismatch` if the directory is damaged."""
     try:
         files = {path.name: path for path in plain_files(directory, name=name)}
     except (FileNotFoundError, NotADirectoryError):
@@ -173,9 +169,7 @@ class FreeSpace:
         return cls(*paths, minimum_bytes=settings.min_free_bytes)
 
     def lacks(self, *, more_bytes: int = 0) -> bool:
-        """Returns True while a disk has less than the minimum and `more_bytes`, or if its free
-        space cannot be read.
-        """
+        """True while a disk has less than the minimum and `more_bytes`, or cannot be read."""
         needed = self._minimum_bytes + more_bytes
         try:
             return any(self._measure(path) < needed for path in self._paths)

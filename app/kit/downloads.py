@@ -167,9 +167,7 @@ async def table_reply(
     turn: Callable[[], AbstractAsyncContextManager[None]],
     filename: str,
 ) -> ClosingResponse:
-    """Returns the reply once the first batch is read, whose errors are still errors of the call.
-    Each batch is read and encoded within a `turn`.
-    """
+    """Reads the first batch before it returns. Reads and encodes each within a `turn`."""
     # The constructor for parquet loads a large library.
     make: Callable[[], _Lines | _Parquet] = _Lines
     if form == "parquet":

@@ -172,9 +172,7 @@ class EgressPolicy:
     """Destinations that may be dialled besides public `https` endpoints."""
 
     allow_endpoints: frozenset[str] = frozenset()
-    """Exact `host:port` as written in a URL; exempt from the address check and the port check.
-    `localhost`, `127.0.0.1` and `[::1]` stand for each other.
-    """
+    """Exact `host:port`, exempt from the checks of address and port; a loopback name means all."""
     allow_plain_http: bool = False
     """Permits `http://` to allowed endpoints, for development."""
 

@@ -1,6 +1,4 @@
-"""The connector of outbound calls: it dials checked addresses only, and reads replies with
-limits.
-"""
+"""The client of outbound calls: it dials checked addresses only, and limits replies."""
 
 import asyncio
 import ipaddress
@@ -52,9 +50,7 @@ if TYPE_CHECKING:
 _MAX_INFORMATIONAL: Final = 8
 """Limit of informational replies (1xx) before the reply itself."""
 _MAX_FRAMING: Final = 65_536
-"""Limit of the bytes of a reply that are not its content. Content permits as many more, so that
-a reply in many small chunks can be read.
-"""
+"""Limit of a reply's bytes that are not content, which permits as many more."""
 _PORTION: Final = 8_192
 """Number of bytes that are parsed before the limits are checked. One read of a socket has up to 256
 KiB, or 15,000 informational replies, whose parsing takes 0.2 s.
@@ -66,9 +62,7 @@ class ReplyRefused(aiohttp.ClientPayloadError):
 
 
 class _LimitedReplies(ResponseHandler):
-    """Reads the replies of one connection. aiohttp reads any number of informational replies, and
-    any number of bytes that are not content.
-    """
+    """Limits informational replies and bytes that are not content; aiohttp reads any number."""
 
     _informational = 0
     _received = 0
@@ -186,9 +180,7 @@ _KEEP_ALIVE_S: Final = 4.0
 
 
 class EgressClient:
-    """HTTP client, one per process and event loop. Connections are pooled per endpoint; calls share
-    nothing else, in particular no cookies.
-    """
+    """HTTP client, one per process and event loop. Calls share connections, and no cookies."""
 
     def __init__(
         self,
@@ -198,9 +190,7 @@ class EgressClient:
         lookup: Lookup | None = None,
         ssl_context: ssl.SSLContext | None = None,
     ) -> None:
-        """`lookup` replaces name resolution; `ssl_context` replaces trust roots, e.g. by a private
-        CA.
-        """
+        """`lookup` replaces name resolution; `ssl_context` the trust roots, by a private CA."""
         self._guard = EgressGuard(policy, lookup)
         self._max_body_bytes = max_body_bytes
         self._ssl_context = ssl_context
@@ -327,9 +317,7 @@ def _describe(error: Exception) -> str:
 
 
 def _overdue(timeout_s: float, waited_s: float | None) -> str:
-    """Describes the end of a call's time. `waited_s`: its wait for a connection; `None` if it got
-    none.
-    """
+    """`waited_s`: the call's wait for a connection; `None` if it got none."""
     if waited_s is None:
         return (
             f"not sent within {timeout_s:g} s: other calls of this project or its organization had "

@@ -27,9 +27,7 @@ class SystemClock:
 
 
 async def settled_by(clock: Clock, future: asyncio.Future[None], *, deadline: float) -> bool:
-    """Waits for `future` until `deadline`; returns true if it was done in time. Does not cancel
-    it.
-    """
+    """Waits for `future` until `deadline`, without a cancel; returns whether it is done."""
     if future.done():
         return True
     timer = asyncio.ensure_future(clock.sleep(max(0.0, deadline - clock.now())))
@@ -42,9 +40,7 @@ async def settled_by(clock: Clock, future: asyncio.Future[None], *, deadline: fl
 
 _LOWEST_RATE: Final = 1e-9
 _HIGHEST_RATE: Final = 1e6
-"""Bounds of a declared rate, which may be any positive number: beyond them intervals and queue
-lengths are not representable.
-"""
+"""Bounds of a declared rate, beyond which intervals and queue lengths are not representable."""
 
 
 class Pacer:
@@ -126,9 +122,7 @@ class ConcurrencySlots:
         return self._taken
 
     async def take(self, clock: Clock, *, deadline: float, first: bool) -> bool:
-        """Takes a slot; returns false if none became free by `deadline`. `first` skips the queue: a
-        call that was sent before has less time left than a new one.
-        """
+        """Returns whether a slot became free in time. `first` skips the queue, as a retry may."""
         if self._taken < self.limit and (first or not self._waiting):
             self._taken += 1
             return True
@@ -166,9 +160,7 @@ class ConcurrencySlots:
         self._hand_out()
 
     def refused(self, in_flight: int) -> None:
-        """Records a refused request; `in_flight` is the number of requests in flight when it was
-        sent, itself included.
-        """
+        """`in_flight`: requests in flight when this one was sent, itself included."""
         self._clean = 0
         self._doubling = False
         self._limit = max(1.0, min(self._limit, _DECREASE * in_flight))

@@ -139,9 +139,7 @@ class WaitingCalls:
         )
 
     def _since(self) -> float | None:
-        """Returns when the first call was sent or failed that got no answer; `None` if none waits
-        for one.
-        """
+        """When the first call was sent or failed that waits for an answer; `None` without one."""
         sent = [call.sent_at for call in self._pending.values() if call.sent_at is not None]
         if self._pending and self._failing_since is not None:
             sent.append(self._failing_since)
@@ -240,9 +238,7 @@ class Endpoint:
     async def call(
         self, request: EndpointRequest, read: Read[Value], *, signer: CallSigner
     ) -> EndpointAnswer[Value]:
-        """Sends POST requests until an answer is usable. Raises `EndpointFault` with its
-        `attempts`.
-        """
+        """Sends POST requests until an answer is usable. Raises `EndpointFault`."""
         if len(request.body) > MAX_REQUEST_BYTES:
             raise EndpointFault(FaultKind.TOO_LARGE, "the request is larger than 1 MB")
         # The queue behind the declared rate is our own, so its time is added to the deadline.
@@ -284,16 +280,12 @@ class Endpoint:
             attempt += 1
 
     def _is_probe(self, fault: EndpointFault) -> bool:
-        """Returns whether an attempt only found that the endpoint is still down: it uses up none of
-        those that a call has.
-        """
+        """Whether an attempt only found that the endpoint is still down, and does not count."""
         is_waiting = self._pool.outages is not None and self.breaker.has_patience
         return is_waiting and absence_of(fault) is not None and not isinstance(fault, GaveUp)
 
     def _delay(self, fault: EndpointFault, failed: int) -> float | None:
-        """Returns the seconds before the next attempt, after so many that count; `None` if the call
-        must not be retried.
-        """
+        """Seconds before the next attempt, after so many that count; `None`: no retry."""
         gives_up = self._pool.outages is not None and self.breaker.is_open
         most = min(self._pool.max_retries, _MOST_GIVE_UPS if gives_up else math.inf)
         if fault.kind in (FaultKind.REFUSED, FaultKind.TOO_LARGE) or failed > most:

@@ -31,9 +31,7 @@ from app.kit.telemetry import (
 
 
 def retry_after(value: str | None) -> float:
-    """Returns the seconds that a Retry-After header requests (RFC 9110 §10.2.3), 0 if it is absent
-    or invalid.
-    """
+    """Returns the seconds of a Retry-After header (RFC 9110 §10.2.3), 0 if it is invalid."""
     if value is None:
         return 0.0
     if value.strip().isascii() and value.strip().isdigit():
@@ -60,9 +58,7 @@ def signing_secret(secret_key: str, project_id: str) -> str:
 
 
 def cache_salt(secret_key: str, project_id: str) -> str:
-    """Derives the salt that separates a project's prompts in an engine's cache from those of other
-    projects, which cannot compute it.
-    """
+    """Derives the salt that separates a project's prompts in an engine's cache from others."""
     return _derived(secret_key, "engine-cache", project_id).hex()
 
 
@@ -81,18 +77,14 @@ class CallSigner:
         project_id: str,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        """A call has one signature for each key, so that its receiver can verify it with the old or
-        the new secret after a change of the service's key.
-        """
+        """A call has one signature for each key, so that a change of the key breaks no receiver."""
         secrets = [signing_secret(key, project_id) for key in (secret_key, *older_keys)]
         self._webhooks = [Webhook(secret) for secret in secrets]
         self._code_key = _derived(secret_key, "judge-codes", project_id)
         self._now = now
 
     def code(self, call_id: str) -> str:
-        """Returns ten hexadecimal digits, which only the service can derive from the id of a call,
-        and no text contains by chance.
-        """
+        """Returns ten hexadecimal digits that only the service can derive from a call's id."""
         return hmac.new(self._code_key, call_id.encode(), hashlib.sha256).hexdigest()[:10]
 
     def headers(self, call_id: str, trace_id: str, *, body: bytes, attempt: int) -> dict[str, str]:
@@ -111,9 +103,7 @@ class CallSigner:
 
 
 def traceparent(trace_id: str, call_id: str, *, attempt: int) -> str:
-    """Returns the W3C Trace Context header: a rollout is a trace, each attempt a separate span, the
-    one that `app.telemetry` records of it.
-    """
+    """The W3C Trace Context header: a rollout is a trace, each attempt a span that is recorded."""
     trace = trace_of(trace_id)
     flags = "01" if SPANS.samples(trace) else "00"
     return f"00-{trace}-{span_of(call_id, attempt)}-{flags}"
@@ -134,9 +124,7 @@ class FaultKind(StrEnum):
 
 
 class EndpointFault(Exception):
-    """A call without a usable answer. The message names status and class, never a body, header or
-    address.
-    """
+    """The message names status and class, never a body, header or address."""
 
     def __init__(
         self,
@@ -214,9 +202,7 @@ class Absence(Enum):
 
 
 def absence_of(fault: EndpointFault) -> Absence | None:
-    """Returns which absence the fault shows, if any. A gateway that is overloaded says when to
-    retry.
-    """
+    """Returns the absence that the fault shows. An overloaded gateway says when to retry."""
     if fault.kind is FaultKind.UNREACHABLE:
         return Absence.OF_SERVER if fault.was_connected else Absence.OF_LISTENER
     of_gateway = fault.status in _OF_NO_SERVER and not fault.retry_after_s

@@ -176,9 +176,7 @@ class RunFailed(AgentRftError):
 
 @contextmanager
 def first_fault() -> Iterator[None]:
-    """Raises an exception group's first exception, the cause for which the others were cancelled,
-    instead of the group.
-    """
+    """Raises the first exception of a group, which cancelled the others, instead of the group."""
     try:
         yield
     except BaseExceptionGroup as faults:
@@ -190,9 +188,7 @@ IssueSeverity = Literal["error", "warning"]
 
 @dataclass(frozen=True, slots=True)
 class PreflightIssue:
-    """One fault. An error means that the job would be refused or fail; a warning that it would run
-    badly.
-    """
+    """An error means that the job would be refused or fail; a warning that it would run badly."""
 
     severity: IssueSeverity
     code: str

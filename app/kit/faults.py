@@ -22,9 +22,7 @@ _BEGINNING: Final = 3
 
 
 def nearest_name(key: str, known: Collection[str], likeness: float) -> str | None:
-    """Returns the name that is most similar to a key, if at most a third of its characters differ:
-    by `likeness` alone, `grader` would match `headers`.
-    """
+    """Requires two thirds of the characters: by `likeness` alone, `grader` matches `headers`."""
     from rapidfuzz.distance import OSA  # noqa: PLC0415 - rapidfuzz loads only where it is used
 
     likely = get_close_matches(key, known, cutoff=likeness)
@@ -41,9 +39,7 @@ MAX_COMPARED: Final = 80
 """Characters of a key that are compared with the known names."""
 SIMILARITY: Final = 0.6
 SIMILARITY_CUTOFF: Final = 0.8
-"""Similarity from which a key is assumed to be meant for a parameter of another object, or for a
-missing one.
-"""
+"""Similarity from which a key counts as meant for another object, or for a missing one."""
 _OTHER_NAMES: Final = {
     "learning_rate": "learning_rate_multiplier",
     "lr": "learning_rate_multiplier",
@@ -73,9 +69,7 @@ NOWHERE: Final = KeyHints({}, {})
 
 
 def nearest(field: WalkedField, elsewhere: KeyHints, *, likeness: float = SIMILARITY) -> str | None:
-    """Returns the name for which a key was probably meant: its own name in another object, else the
-    most similar one in the same object, else in another object.
-    """
+    """Returns its own name in another object, else the most similar one here, else elsewhere."""
     key = str(field.path[-1])[:MAX_COMPARED].casefold()
     hints = NOWHERE if is_of_others(field.path) else elsewhere
     for name in (key, _OTHER_NAMES.get(key, key)):
@@ -91,9 +85,7 @@ def nearest(field: WalkedField, elsewhere: KeyHints, *, likeness: float = SIMILA
 
 
 def suggested_name(field: WalkedField, elsewhere: KeyHints) -> str | None:
-    """Returns the name that a warning suggests for an accepted key: a very similar one, or the one
-    in the same object that has all of its words.
-    """
+    """Returns a very similar name, or the only one here that has all words of the key."""
     near = nearest(field, elsewhere, likeness=SIMILARITY_CUTOFF)
     key = str(field.path[-1])[:MAX_COMPARED].casefold()
     if near is not None or len(key) < _BEGINNING:
@@ -107,9 +99,7 @@ def suggested_name(field: WalkedField, elsewhere: KeyHints) -> str | None:
 
 
 def is_of_others(path: tuple[str | int, ...]) -> bool:
-    """Returns whether a key is in a tool or a grader, whose own service may read it, so that it is
-    not meant for a parameter of the call.
-    """
+    """Whether a key is in a tool or a grader, so that it is no misplaced parameter."""
     return any(name in ("tools", "grader", "graders") for name in path[:-1])
 
 
@@ -157,9 +147,7 @@ class UnreadKey:
 def unknown_key_error(
     field: WalkedField, root: str, elsewhere: KeyHints = NOWHERE
 ) -> InvalidRequest | None:
-    """Returns the error for the value of an unknown key, or for an object under a documented key of
-    one value; `None` when the value is accepted.
-    """
+    """Returns the error, also for an object under a documented key of one value."""
     if not is_refused(field):
         return None
     param = parameter(root, field.path)
@@ -201,9 +189,7 @@ def refused_wholly(
 def misnamed_key_error(
     walked: Iterable[WalkedField], root: str, elsewhere: KeyHints, missing: Collection[str]
 ) -> InvalidRequest | None:
-    """Returns the error for the first unknown key that was probably meant for one of the missing
-    parameters, because of a similar name or a wrong object.
-    """
+    """Returns the error for the first key that was probably meant for a missing parameter."""
     for field in walked:
         if field.kind is not FieldKind.UNKNOWN:
             continue
@@ -331,9 +317,7 @@ def refusal(
 
 
 def _misspelt(param: str, fault: ErrorDetails) -> InvalidRequest | None:
-    """Returns the error about the key that was probably meant for a missing one: an error about the
-    missing name would hide the mistake.
-    """
+    """An error about the missing name would hide the mistake: it is about the key meant for it."""
     sent = fault["input"]
     if not fault["loc"] or not isinstance(sent, dict):
         return None
@@ -352,9 +336,7 @@ def _misspelt(param: str, fault: ErrorDetails) -> InvalidRequest | None:
 
 
 def refused_today(what: str, root: str, error: ValidationError) -> RunFailed:
-    """Returns the error of a run whose stored definition, at the path `root`, was created under
-    earlier rules and is invalid today.
-    """
+    """Returns the error of a run whose definition, stored under earlier rules, is invalid today."""
     fault = error.errors(include_url=False)[0]
     refused = refusal(parameter(root, fault["loc"]), [fault])
     return RunFailed(
@@ -425,9 +407,7 @@ def unknown_key(
 
 
 def known_keys(sent: Any, known: Collection[str]) -> Any:
-    """Returns an object without its nulls, which count as absent; for validators of closed objects.
-    Raises `ValidationError` for unknown keys.
-    """
+    """Returns an object without its nulls. Raises `ValidationError` for unknown keys."""
     if not isinstance(sent, dict):
         return sent
     present = {key: value for key, value in sent.items() if value is not None}

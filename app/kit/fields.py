@@ -126,9 +126,7 @@ _NO_KEYS: Final[Mapping[str, str]] = {}
 
 
 class OpenKeys:
-    """A mixin for models that accept unknown keys; it lists keys that are documented although they
-    are not fields.
-    """
+    """A mixin for models that accept unknown keys, and document some of them."""
 
     documented_keys: ClassVar[Mapping[str, str]] = _NO_KEYS
     """Documented keys with one value each, with the description of that value."""
@@ -187,9 +185,7 @@ class DescribedModel(DescribedFields, BaseModel):
 
     @classmethod
     def read(cls, value: object, /, **given: Any) -> Self:
-        """Makes the reply of a domain value: each field that is not given from the attribute of its
-        name; a field without one keeps its default.
-        """
+        """Reads each field that is not given from the attribute of its name, if there is one."""
         names = [name for name in cls.model_fields if name not in given and hasattr(value, name)]
         return cls(**{name: getattr(value, name) for name in names}, **given)
 

@@ -11,9 +11,7 @@ from typing import Any, Final
 from app.kit.errors import AgentRftError, InvalidRequest
 
 END_STREAM: Final = "end_stream"
-"""Key of a request's state: the function that ends its stream. A server that stops calls it,
-because it waits for open replies.
-"""
+"""Key of a request's state: the function that ends its stream when the server stops."""
 
 
 def is_success(status: int) -> bool:
@@ -80,16 +78,12 @@ def check_key(key: str) -> str:
 
 
 def fingerprint_of_json(method: str, target: str, body: bytes) -> bytes:
-    """Returns the SHA-256 of a request; the order of keys and white space in the body do not count.
-    `target` is path and query.
-    """
+    """The order of keys and white space in the body do not count. `target`: path and query."""
     return _digest(method, target, json.loads(body) if body else None)
 
 
 def fingerprint_of_form(method: str, target: str, fields: dict[str, str], sha256: str) -> bytes:
-    """Returns the SHA-256 of a form with one file: its boundary differs with every attempt, and
-    does not count.
-    """
+    """The boundary of a form with one file differs with every attempt, and does not count."""
     return _digest(method, target, {"fields": fields, "content": sha256})
 
 

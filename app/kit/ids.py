@@ -144,9 +144,7 @@ class SampleKey:
         return f"grade_{_digest('grade', self.text, grader)[:24]}"
 
     def environment_id(self, call: str) -> str:
-        """Returns the idempotency and journal key of one call of an HTTP environment, such as
-        `reset` or `step/2`.
-        """
+        """The idempotency and journal key of a call of an HTTP environment, such as `step/2`."""
         return f"episode_{_digest('environment', self.text, call)[:24]}"
 
     def turn_key(self, turn: int) -> str:

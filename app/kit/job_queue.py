@@ -24,9 +24,7 @@ BROKER_TIMEOUT_S = 2.0
 
 
 def broker_settings(redis_url: str) -> dict[str, Any]:
-    """Returns the Celery settings that all processes on the broker must share: the shortest timeout
-    of any of them applies to all.
-    """
+    """Returns the settings that all processes share: any one's shortest timeout applies to all."""
     return {
         "broker_url": redis_url,
         "result_backend": None,
@@ -52,9 +50,7 @@ class JobQueue(Protocol):
     async def enqueue_export(self, export_id: str) -> None: ...
     async def enqueue_deliveries(self) -> None: ...
     async def unread(self, queue: str) -> int | None:
-        """Returns the number of messages that no worker has taken from a queue; `None` while the
-        broker is unavailable.
-        """
+        """Returns the messages that no worker has taken; `None` while the broker is unavailable."""
         ...
 
     async def answers(self) -> bool:

@@ -145,9 +145,7 @@ def ended_lease() -> dict[str, ColumnElement[Any]]:
 async def lock_held(
     session: AsyncSession, table: type[LeasedRow], lease: Lease, *, states: Sequence[str]
 ) -> None:
-    """Locks the row at the fence of the lease until the transaction ends, so that no newer claim
-    is made before the commit. Raises `LeaseLost`.
-    """
+    """Locks the row, so that no newer claim is made before the commit. Raises `LeaseLost`."""
     row_id = await session.scalar(
         select(table.id).where(is_held(table, lease, states=states)).with_for_update(key_share=True)
     )
@@ -160,9 +158,7 @@ def lease_lost(lease: Lease) -> LeaseLost:
 
 
 class LeasedRows:
-    """Leases of one table. Needs a transaction that sees the rows that are claimed: those of all
-    tenants, or of the tenant that claims its own.
-    """
+    """Leases of one table, in a transaction that sees the rows that are claimed."""
 
     table: ClassVar[type[LeasedRow]]
     open_states: ClassVar[tuple[str, ...]]
@@ -201,9 +197,7 @@ class LeasedRows:
         return [Lease(row.id, row.project_id, row.fence) for row in rows]
 
     async def renew(self, lease: Lease, lease_s: float) -> None:
-        """Extends the lease. Raises `LeaseLost` when the row has ended, was deleted, or was claimed
-        again.
-        """
+        """Raises `LeaseLost` when the row has ended, was deleted, or was claimed again."""
         row_id = await self._session.scalar(
             update(self.table)
             .where(is_held(self.table, lease, states=self.open_states))
@@ -225,9 +219,7 @@ class WaitingRows(LeasedRows):
     table: ClassVar[type[QueuedRow]]
 
     async def due(self, limit: int, resend_after_s: float) -> list[str]:
-        """Returns the ids of rows that wait for a worker and had no recent notification, and stores
-        the time of a new one.
-        """
+        """Returns the ids of waiting rows without a recent notification, and notes a new one."""
         table = self.table
         unsent = or_(
             table.dispatched_at.is_(None),
@@ -266,9 +258,7 @@ class WaitingRows(LeasedRows):
         return [Lease(row.id, row.project_id, row.fence, row.attempts) for row in rows]
 
     async def fail(self, lease: Lease, message: str, *, kept_for: timedelta | None = None) -> None:
-        """Ends an exhausted row with a reason that its tenant can read. A row of a kind that
-        expires does so after `kept_for`.
-        """
+        """Ends an exhausted row with a reason for its tenant; it may expire after `kept_for`."""
         raise NotImplementedError
 
     def _is_claimable(self, max_attempts: int) -> ColumnElement[bool]:
@@ -286,9 +276,7 @@ class WaitingRows(LeasedRows):
 WORKER_LOST: Final = "worker_lost"
 """Code of the error of work whose workers were lost too often."""
 _CANDIDATES: Final = 4
-"""Number of rows of one project that a claim considers: more than one, because the first may be
-locked or may have used up its attempts.
-"""
+"""Rows of a project that a claim considers: the first may be locked or exhausted."""
 
 
 class QueuedRows(WaitingRows):
@@ -297,9 +285,7 @@ class QueuedRows(WaitingRows):
     limit_column: ClassVar[str]
     """Column of a project's own limit on the rows that it holds at the same time."""
     end_states: ClassVar[tuple[str, ...]]
-    """States in which the holder of a lease leaves a row whose work is done. A cancel by the tenant
-    is not one of them: it has to stop the holder.
-    """
+    """States in which a holder leaves a row; a tenant's cancel is none, it stops the holder."""
 
     async def claim_next(
         self, owner: str, lease_s: float, *, max_attempts: int, most_held: int
@@ -482,9 +468,7 @@ class QueuedRows(WaitingRows):
     async def note(
         self, lease: Lease, reason: str, *, code: str, attempts: int, limit: int
     ) -> None:
-        """Reports to the row's tenant why an attempt was ended. Rows of a kind without events
-        report nothing; the log has the reason for every kind.
-        """
+        """Reports why an attempt was ended, for kinds of rows that have events."""
 
     async def pause_requested(self, lease: Lease) -> bool:
         """Returns True once the tenant has asked the holder of the lease to pause the row."""

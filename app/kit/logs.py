@@ -50,9 +50,7 @@ def log_to_stderr() -> None:
 
 
 class _Lines(structlog.PrintLogger):
-    """Prints lines, and drops those for which the disk has no room: a lost line is better than a
-    crashed process.
-    """
+    """Drops lines for which the disk has no room: better than a crash."""
 
     @override
     def msg(self, message: str) -> None:

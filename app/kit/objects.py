@@ -60,9 +60,7 @@ def partial_of(path: Path) -> Path:
 
 
 def link_or_copy(source: Path, destination: Path) -> None:
-    """Creates a read-only file with the content of `source`, which becomes read-only if it is the
-    same file under a second name.
-    """
+    """Creates a read-only file; `source` becomes read-only, too, if it is the same file."""
     try:
         os.link(source, destination)
     except OSError as error:
@@ -91,17 +89,13 @@ def committed_files(directory: Path) -> list[Path]:
 
 
 def publish_file(partial: Path, target: Path) -> None:
-    """Renames the file and flushes the directory, so that the new name is durable before a row
-    references it.
-    """
+    """Makes the new name durable before a row references it."""
     partial.rename(target)
     flush(target.parent)
 
 
 def rename_directory(partial: Path, destination: Path) -> None:
-    """Renames a whole directory. Raises `FileExistsError` if another one was there first, which the
-    system calls "not empty".
-    """
+    """Raises `FileExistsError` if another one was there, which the system calls "not empty"."""
     try:
         partial.rename(destination)
     except OSError as error:
@@ -111,9 +105,7 @@ def rename_directory(partial: Path, destination: Path) -> None:
 
 
 def remove(path: Path) -> None:
-    """Removes a file or a directory tree. Files of a tree that cannot be removed only cost space,
-    so they are logged and do not raise.
-    """
+    """Removes a file or a tree. Leftovers of a tree only cost space, so they are logged."""
 
     def log_failure(_function: object, path: str, error: object) -> None:
         log.warning("leftover not removed", name=Path(path).name, error=repr(error))
@@ -153,24 +145,18 @@ class StoredChild:
 
 
 class Objects(Protocol):
-    """Every method raises `ValueError` for a string that is not a key (see `key_parts`), and
-    `Unavailable` while the storage is full or unavailable.
-    """
+    """Raises `ValueError` for what is no key (`key_parts`), `Unavailable` without storage."""
 
     async def put(
         self, key: str, chunks: AsyncIterable[bytes], *, max_bytes: int | None = None
     ) -> StoredObject:
-        """Stores a stream under a new key. Raises `TooLarge` past `max_bytes`. Nothing is stored
-        when this, or the stream itself, raises.
-        """
+        """Stores a whole stream under a new key, or nothing. Raises `TooLarge` past `max_bytes`."""
         ...
 
     def read(
         self, key: str, *, start: int = 0, chunk_bytes: int = CHUNK_BYTES
     ) -> AsyncGenerator[bytes, None]:
-        """Yields a stored object in chunks of at most `chunk_bytes`, from its byte `start`, which
-        it must have. Raises `FileNotFoundError`.
-        """
+        """Yields the bytes from `start`, which the object must have. Raises `FileNotFoundError`."""
         ...
 
     async def fetch(self, key: str, destination: Path) -> None:
@@ -407,9 +393,7 @@ _STALE_S: Final = 24 * 3600.0
 
 @asynccontextmanager
 async def local_copy(objects: Objects, key: str, work_dir: Path) -> AsyncIterator[Path]:
-    """Yields a file with the object's bytes, which is removed at the end; a reader that has it open
-    can continue. Raises `FileNotFoundError` and `Unavailable`.
-    """
+    """Yields a file, which is removed at the end. Raises `FileNotFoundError`, `Unavailable`."""
     async with work_directory(work_dir) as directory:
         path = directory / key.rpartition("/")[2]
         await objects.fetch(key, path)

@@ -34,9 +34,7 @@ from app.kit.fields import (
 )
 
 MAX_SEALED: Final = 1000
-"""Largest number of sealed values of one definition: seven for each of the tools that a job may
-have. Each costs time whenever the definition is read.
-"""
+"""Sealed values of one definition at most. Each costs time whenever the definition is read."""
 SecretValues = dict[str, Any]
 """Secrets by JSON pointer."""
 
@@ -46,9 +44,7 @@ class SecretsMissing(SecretsLost):
 
 
 def bound_faults(walked: Iterable[tuple[str, WalkedField]]) -> Iterator[InvalidRequest]:
-    """Yields an error for too many sealed values. `walked`: the fields of the definitions that are
-    stored together, each with the parameter of its definition.
-    """
+    """`walked`: fields of definitions that are stored together, with each one's parameter."""
     sealed = 0
     for root, field in walked:
         sealed += len(list(secrets_in(field)))
@@ -85,9 +81,7 @@ def _texts(field: WalkedField) -> Iterator[tuple[Path, str]]:
 
 
 def redact_in_place(models: Models, document: Any, path: Path = ()) -> SecretValues:
-    """Drops the unknown keys of a JSON document, redacts its secrets, and returns them. `models`
-    are the models of the value at `path`.
-    """
+    """Drops unknown keys of the value at `path`, redacts its secrets, and returns them."""
     sealed: SecretValues = {}
     for field in list(walk_with_nulls(models, _at(document, path), path)):
         if field.kind is FieldKind.UNKNOWN:
@@ -202,9 +196,7 @@ def with_earlier_url(url: str, before: str | None, *, param: str) -> str:
 
 
 def placeholder_faults(walked: Sequence[WalkedField], root: str) -> Iterator[InvalidRequest]:
-    """Yields an error for each secret that is `[redacted]`. `walked` are the fields of a
-    definition, which may be invalid.
-    """
+    """Yields an error for each secret that is `[redacted]`, of any definition."""
     for held in (*_addresses(walked), *_secrets(walked)):
         if held.is_placeholder:
             yield _no_value(held, root)
@@ -290,23 +282,15 @@ def url_has_placeholder(url: str) -> bool:
 
 
 LEAST: Final = 8
-"""Smallest number of characters of a credential to search for: a shorter one may be an ordinary
-word.
-"""
+"""Characters of a credential at least: a shorter one may be an ordinary word."""
 MAX_CREDENTIALS: Final = 32
-"""Largest number of different credentials that a definition may send to one address: a reply is
-searched for each.
-"""
+"""Credentials that are sent to one address at most: a reply is searched for each."""
 _LONG: Final = 20
-"""Number of characters from which a value with a digit and no space counts as a credential under
-any name.
-"""
+"""Characters from which a value with a digit and no space is a credential under any name."""
 _NAMES: Final = re.compile(
     "auth|cookie|credential|key|passw|pwd|secret|session|signature|token", re.IGNORECASE
 )
-"""Headers whose values are searched for, however short. All headers are sealed; but a reply may
-repeat the value of `X-Toolset` because it is a word.
-"""
+"""Headers whose values are searched for. A reply may repeat a word in any other."""
 _ESCAPED: Final = re.compile(r"(?<!\\)((?:\\\\)*)\\u00([2-7][0-9A-Fa-f])")
 """A letter of ASCII as JSON may escape it."""
 _PARAMETER: Final = re.compile(r"(?<=[=:])[\"']?([^\s\"',;]+)")
@@ -339,9 +323,7 @@ class Echoes:
         return text
 
     def hidden_in_json(self, text: str) -> str:
-        """Returns a text of JSON in which every string and key is as `hidden_in` returns it. A text
-        without a credential is returned unchanged.
-        """
+        """Does the same with every string and key of a text of JSON."""
         if not self._forms:
             return text
         read = json.loads(text)
@@ -361,9 +343,7 @@ class Echoes:
 
 
 def credentials_of(headers: Mapping[str, str], url: str) -> set[str]:
-    """Returns the values of headers and of a URL's query that count as credentials; a query may be
-    a value without a name.
-    """
+    """Returns the values that count as credentials; a query may be a value without a name."""
     query = parse_qsl(urlsplit(url).query, keep_blank_values=True)
     sent = [*headers.items(), *((name, value) if value else ("", name) for name, value in query)]
     return {value for name, value in sent if _NAMES.search(name) or _is_long(value)}
@@ -379,9 +359,7 @@ def _is_long(value: str) -> bool:
 
 
 def _parts(value: str) -> Iterator[str]:
-    """Yields the credentials in a value: all of it, the part after a scheme, and the values of its
-    parameters, as in `Token token="…"` and `ApiKey id:key`.
-    """
+    """Yields a value, the part after its scheme, and parameters, as in `Token token="…"`."""
     yield value.strip()
     scheme, *rest = value.split(maxsplit=1) or [""]
     for credential in rest:

@@ -170,9 +170,7 @@ def refusals(
 
 
 def _without_echoes(faults: list[ErrorDetails]) -> list[ErrorDetails]:
-    """Drops the fault of a too short list whose entries are faulty: pydantic does not count faulty
-    entries, so the list may be long enough.
-    """
+    """Drops that of a too short list with faulty entries, which pydantic does not count."""
     if not any(fault["type"] == "too_short" for fault in faults):
         return faults
     holders = {fault["loc"][:depth] for fault in faults for depth in range(len(fault["loc"]))}

@@ -28,9 +28,7 @@ class SecretsUnreadable(SecretsLost):
 
 
 class SecretBox:
-    """Seals and opens blobs. Layout in bytes: version (1), fingerprint of the secret key (8),
-    wrapped data key (60), nonce (12), ciphertext with tag.
-    """
+    """A blob: version (1 byte), key's fingerprint (8), data key (60), nonce (12), ciphertext."""
 
     def __init__(self, secret_key: str, *, older_keys: tuple[str, ...] = ()) -> None:
         """`secret_key` seals; blobs sealed under `older_keys` can still be opened."""

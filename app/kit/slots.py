@@ -58,9 +58,7 @@ class SharedSlots:
         *,
         threads: Executor | None = None,
     ) -> Value:
-        """Returns the function's result. If the caller is cancelled, its thread, which cannot be
-        stopped, keeps the slot until it ends.
-        """
+        """The thread keeps the slot until it ends, also if the caller is cancelled."""
         free = await self.acquire(organization_id, project_id)
         thread = asyncio.get_running_loop().run_in_executor(threads, copy_context().run, function)
         thread.add_done_callback(lambda _: free())
@@ -86,9 +84,7 @@ class ProjectSlots:
         owner: str = "project",
         of_all: int | None = None,
     ) -> None:
-        """`limit` applies to each owner, `of_all` to all of them together; `owner` and `noun` are
-        the names of the owner and of the work in errors.
-        """
+        """`limit` applies to each owner, `of_all` to all of them together."""
         self._limit = limit
         self._of_all = of_all
         self._noun, self._owner = noun, owner

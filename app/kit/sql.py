@@ -55,9 +55,7 @@ class Base(DeclarativeBase):
 
 
 def of_job() -> ForeignKeyConstraint:
-    """Returns the foreign key of a job's child. It includes the project, so that a row cannot refer
-    to another tenant's job.
-    """
+    """Includes the project, so that a row cannot refer to another tenant's job."""
     return ForeignKeyConstraint(
         ["project_id", "job_id"],
         ["fine_tuning_jobs.project_id", "fine_tuning_jobs.id"],
@@ -92,9 +90,7 @@ Value = TypeVar("Value")
 
 
 def from_row(kind: type[Value], row: object, /, **given: Any) -> Value:
-    """Makes a domain value of a row: each field that is not given is the column of its name, a time
-    in Unix seconds; a field without a column keeps its default.
-    """
+    """Reads each field that is not given from the column of its name, times in Unix seconds."""
     names = {each.name for each in fields(cast("Any", kind))} - given.keys()
     read = {name: getattr(row, name) for name in names if hasattr(row, name)}
     times = {name: unix(each) for name, each in read.items() if isinstance(each, datetime)}
@@ -253,9 +249,7 @@ class SessionStatements:
 
 Row = TypeVar("Row")
 MAX_PAGE_BYTES: Final = 8 * 1024 * 1024
-"""Limit of a page of large rows in bytes: a reply with a hundred rows of 4 MB would take a gigabyte
-of memory.
-"""
+"""Bytes of a page at most: a hundred rows of 4 MB would take a gigabyte of memory."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,7 @@ from typing import Any, Final, NoReturn
 from app.kit.texts import first_unstorable
 
 MAX_VALUES: Final = 25_000
-"""Limit of values in a request's body, and in a text that is parsed as JSON. Readers of 90,000
-values block the event loop for 140 ms.
-"""
+"""Values of a body or a text of JSON. Readers of 90,000 block the event loop for 140 ms."""
 MAX_DEPTH: Final = 100
 """Depth limit of requests, rows and answers. Deeper ones would overflow some readers."""
 _SURROGATE: Final = re.compile(r"\\u[dD]")
@@ -119,9 +117,7 @@ def finite_number(text: str) -> float:
 
 
 def finite_integer(text: str) -> int:
-    """Returns the whole number of a JSON text. Raises `ValueError` for one beyond the largest
-    float: arithmetic with it, and many other parsers, would fail.
-    """
+    """Raises `ValueError` for a number beyond the largest float: many other parsers would fail."""
     if len(text) > sys.float_info.max_10_exp:
         finite_number(text)
     return int(text)

@@ -84,9 +84,7 @@ class TarArchive:
 async def _stored(
     objects: Objects, member: StoredMember, begin: int, close: int
 ) -> AsyncGenerator[bytes, None]:
-    """Yields a part of an object. The last chunk waits until the object, if it is read whole, was
-    compared with its digest: a damaged one is never complete.
-    """
+    """Yields the last chunk only after the digest of a whole object was compared."""
     digest, left, pending = hashlib.sha256(), close - begin, b""
     async with aclosing(
         objects.read(member.key, start=begin, chunk_bytes=DOWNLOAD_CHUNK_BYTES)

@@ -157,24 +157,18 @@ class Spans:
             running.span.error = failure
 
     def samples(self, trace: str) -> bool:
-        """Returns what a `traceparent` says of this trace: whether its spans are recorded. Without
-        a sink it says yes, so that a customer's own tracing decides.
-        """
+        """Whether the trace's spans are recorded; yes without a sink, for customers' tracing."""
         return True if self._sink is None else self._sink.samples(trace)
 
     def record(self, span: Span) -> None:
-        """Records a span, unless it is of a rollout that is not sampled. Jobs, steps
-        and claims are few, and are always recorded.
-        """
+        """Records a span, unless it is of a rollout that is not sampled."""
         sink, trace = self._sink, span.position.trace
         if sink is not None and (span.name not in _OF_ROLLOUTS or sink.samples(trace)):
             sink.record(span)
 
     @contextmanager
     def open(self, name: SpanName, position: SpanPosition) -> Iterator[Span]:
-        """Times the block as a span below the task's running one, and records it at the end if
-        anything was asked.
-        """
+        """Times the block as a span, which is recorded if anything was asked."""
         above = self.running
         span = Span.begun(name, position, None if above is None else above.span)
         try:
@@ -260,9 +254,7 @@ SPANS_TOTAL: Final = Counter(
 
 @asynccontextmanager
 async def exporting_spans(export: SpanExport | None) -> AsyncIterator[None]:
-    """Exports the spans that are recorded in the block; `None` records none. Raises
-    `ExporterMissing`.
-    """
+    """Exports the spans of the block; `None` records none. Raises `ExporterMissing`."""
     if export is None:
         yield
         return

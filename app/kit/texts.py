@@ -39,9 +39,7 @@ _one_at_a_time = Lock()
 
 
 def module_of(source: str) -> ast.Module:
-    """Parses a text. Raises what `ast.parse` raises: SyntaxError, ValueError, RecursionError or
-    MemoryError.
-    """
+    """Raises what `ast.parse` raises: SyntaxError, ValueError, RecursionError, MemoryError."""
     with _one_at_a_time:
         return ast.parse(source)  # noqa: TID251 - the lock is held
 
@@ -71,9 +69,7 @@ def nothing(text: str) -> str:
 
 
 def shaped_data(text: str) -> str:
-    """Returns the text with e-mail addresses, IBANs and international telephone numbers replaced by
-    `[e-mail]`, `[iban]` and `[phone]`.
-    """
+    """Returns the text with `[e-mail]`, `[iban]` and `[phone]` (international ones) in place."""
     for pattern, placeholder in _PATTERNS:
         text = pattern.sub(placeholder, text)
     return text
@@ -100,9 +96,7 @@ def storable(text: str) -> str:
 
 
 def excerpt(text: str, *, most: int) -> str:
-    """Returns an external text for use in a message: cut to a number of characters, with U+FFFD for
-    control characters.
-    """
+    """Returns an external text for a message: cut, with U+FFFD for control characters."""
     cut = text if len(text) <= most else text[:most] + "…"
     return "".join(each if each.isprintable() else "\ufffd" for each in cut)
 

@@ -39,9 +39,7 @@ every time.
 
 
 def is_connection_loss(error: BaseException) -> bool:
-    """Returns True if the connection was lost or the server has a temporary fault; False for a
-    fault of the statement.
-    """
+    """True for a lost connection or a temporary fault of the server, not for the statement's."""
     if isinstance(error, DBAPIError) and error.connection_invalidated:
         return True
     cause = error.orig if isinstance(error, DBAPIError) else error
@@ -120,9 +118,7 @@ def is_idle(driver: DriverConnection[Any]) -> bool:
 
 
 def roll_back_open(connection: Any, _record: object, state: PoolResetState) -> None:
-    """Rolls back the transaction of a connection that returns to the pool, if it has one: after a
-    statement of its own it has none.
-    """
+    """Rolls back the open transaction of a connection that returns to the pool."""
     if not state.asyncio_safe or state.transaction_was_reset:
         return
     if not is_idle(connection.driver_connection):
