@@ -122,10 +122,8 @@ class UnitOfWork(ProjectUnitOfWork):
 
 
 class RequestUnitOfWork(UnitOfWork):
-    """The transaction of a whole request: units of its tenant join it once
+    """The transaction of a whole request, in its `slot`: units of its tenant join it once
     `begin_request_transaction` was called.
-
-    It occupies its `slot` until it ends.
     """
 
     def __init__(
@@ -336,9 +334,7 @@ class Database:
 
 
 def _connect_args(idle_in_transaction_s: float) -> dict[str, Any]:
-    """Returns the limits of a connection. The server's limits are sent when connecting, so that
-    they also apply on a server that the operator does not configure.
-    """
+    """The server's limits, too, are sent when connecting, whoever configures the server."""
     server = {
         "statement_timeout": f"{_STATEMENT_TIMEOUT_S:.0f}s",
         "idle_in_transaction_session_timeout": f"{max(1, round(1000 * idle_in_transaction_s))}ms",

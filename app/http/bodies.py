@@ -48,10 +48,8 @@ _BODY_HEADERS: Final = frozenset({b"content-length", b"transfer-encoding", b"con
 
 
 class BodyGuard:
-    """Refuses bodies and paths that the service cannot store. Its memory is bounded.
-
-    For any content type, a body is a form with a file on the paths of uploads, a small form on
-    paths that `forms` matches, and JSON on every other path.
+    """Of any content type, a body is a form with a file on paths of uploads, a small form on paths
+    that `forms` matches, and JSON on every other path.
     """
 
     def __init__(
@@ -334,10 +332,7 @@ class StreamedForm:
 
 
 def plain_name(name: str) -> str:
-    """Returns a client's file name without directories and unprintable characters, composed (NFC).
-
-    Raises `InvalidRequest` for a name longer than 255 characters.
-    """
+    """Returns a file name without directories, composed (NFC). Raises `InvalidRequest`."""
     base = unicodedata.normalize("NFC", _UNPRINTABLE.sub("", re.split(r"[/\\]", name)[-1])).strip()
     if len(base) > MAX_FILENAME:
         raise InvalidRequest(f"A file name has at most {MAX_FILENAME} characters.", param="file")

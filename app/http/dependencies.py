@@ -34,9 +34,7 @@ class ByKey(SecurityBase, Generic[T]):
 
 
 async def any_principal(request: Request, credentials: Credentials) -> Principal:
-    """Resolves the key of a request, whose query its route can read, to its principal: a project,
-    or an organization's administration. Each request is checked and counted once.
-    """
+    """Resolves a key to its project or administration. Each request is checked and counted once."""
     state = request.scope["state"]
     principal: Principal | None = state.get(PRINCIPAL)
     if principal is None or credentials is None:

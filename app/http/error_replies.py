@@ -64,10 +64,8 @@ class PathHints:
 
 
 def _with_path(routes: Iterable[BaseRoute]) -> Iterator[Route]:
-    """Yields the routes that have a path; an included router keeps its own.
-
-    FastAPI's `iter_route_contexts` yields them, too, but first resolves the dependencies of all
-    routes, which holds the event loop for half a second.
+    """FastAPI's `iter_route_contexts` yields them, too, but first resolves all dependencies, which
+    holds the event loop for half a second.
     """
     for route in routes:
         included = getattr(route, "original_router", None)
@@ -98,10 +96,7 @@ _DESCRIPTIONS = {
 
 
 def responses(*codes: int) -> dict[int | str, dict[str, Any]]:
-    """Returns the documented error replies of a route; some belong to every route.
-
-    With a default, FastAPI does not document 422 automatically.
-    """
+    """Returns the documented errors. With a default, FastAPI does not add 422."""
     documented: dict[int | str, dict[str, Any]] = {
         code: {"model": ErrorEnvelope, "description": _DESCRIPTIONS[code]}
         for code in sorted({400, 401, 403, 413, 429, 503, *codes})

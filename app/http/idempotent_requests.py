@@ -32,11 +32,8 @@ def request_target(scope: Scope) -> str:
 def idempotency_check(
     request: Request, described: Callable[[], dict[str, str]]
 ) -> Callable[[str], Awaitable[None]]:
-    """Checks a form against the request's key by the file's SHA-256, before any row is written.
-
-    Raises `RepeatedRequest` when the response to the same form is stored under the request's key.
-    `described` returns the form's other fields; it is called after the file, because fields may
-    follow it.
+    """Checks a form by the file's SHA-256, before any row is written. Raises `RepeatedRequest`.
+    `described` returns the other fields, which may follow the file.
     """
 
     async def check(sha256: str) -> None:
@@ -57,8 +54,8 @@ _WITHOUT_ROWS: Final = re.compile(
     r"|/v1/curricula/preview"
     r"|/v1/(tools|graders|curricula|webhook_endpoints)/[^/]+/test"
 )
-"""Paths whose requests run without a transaction, because they may wait minutes for a model or an
-endpoint. A second execution creates no duplicate: completing an upload returns the same file.
+"""Paths whose requests may wait minutes, so that they run without a transaction: a second execution
+creates no duplicate.
 """
 
 

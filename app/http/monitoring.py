@@ -235,9 +235,7 @@ metrics_router = APIRouter(include_in_schema=False)
 
 @metrics_router.get("/metrics")
 async def process_metrics(request: Request, context: Context) -> Response:
-    """Returns the metrics of this process, and the jobs of the installation by status. Raises
-    `AuthenticationFailed` for any key but the operator's `AGENT_RFT_MONITORING_KEY`.
-    """
+    """Raises `AuthenticationFailed` for any key but the operator's `AGENT_RFT_MONITORING_KEY`."""
     key = context.settings.monitoring_key
     if key is None:
         raise HTTPException(404)

@@ -50,11 +50,8 @@ def check_digests(directory: str, expected: Mapping[str, str], found: Mapping[st
 
 @contextmanager
 def commit_directory(destination: Path) -> Iterator[Path]:
-    """Yields an empty directory for plain files; at the end of the block it becomes `destination`.
-
-    If the block raises, the directory is removed; a killed process may leave a `.partial` directory
-    beside the destination. Raises `FileExistsError` if the destination exists: a version is never
-    overwritten.
+    """Yields an empty directory, which becomes `destination` at the end of the block, or is removed
+    if that raises. Raises `FileExistsError`: a version is never overwritten.
     """
     if destination.exists():
         raise FileExistsError(destination)
@@ -113,9 +110,7 @@ def is_plain(path: Path) -> bool:
 
 
 def plain_files(directory: Path, *, name: str) -> list[Path]:
-    """Returns the files of a committed directory, in order of name. Raises `ManifestMismatch` for
-    anything but a plain file; `name` names the directory in the message.
-    """
+    """Returns the files by name. Raises `ManifestMismatch` for anything but a plain file."""
     paths = sorted(directory.iterdir())
     for path in paths:
         if not is_plain(path):

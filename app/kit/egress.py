@@ -251,10 +251,7 @@ class EgressGuard:
             raise _private(key, scheme)
 
     async def resolve(self, host: str, port: int) -> list[str]:
-        """Returns all addresses of a name; every one of them has been checked.
-
-        Raises `EndpointRefused`, or `OSError` if the name does not resolve.
-        """
+        """Returns checked addresses. Raises `EndpointRefused`, or `OSError` without any."""
         addresses = await self._lookups.addresses(host, port)
         for text in addresses:
             self.check_address(ipaddress.ip_address(text), host, port)

@@ -52,9 +52,7 @@ _MAX_INFORMATIONAL: Final = 8
 _MAX_FRAMING: Final = 65_536
 """Limit of a reply's bytes that are not content, which permits as many more."""
 _PORTION: Final = 8_192
-"""Number of bytes that are parsed before the limits are checked. One read of a socket has up to 256
-KiB, or 15,000 informational replies, whose parsing takes 0.2 s.
-"""
+"""Bytes that are parsed between two checks: a read may have 15,000 replies, parsed in 0.2 s."""
 
 
 class ReplyRefused(aiohttp.ClientPayloadError):

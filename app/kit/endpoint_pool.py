@@ -119,9 +119,8 @@ class WaitingCalls:
         return sum(call.sent_at is not None for call in self._pending.values())
 
     def outage(self, now: float, *, patience_ends: float | None) -> Outage | None:
-        """Returns the outage while calls wait: from the moment that the breaker opens, or once no
-        call has been answered for long. `patience_ends` is when all calls of an open breaker give
-        up; `None` while it is closed.
+        """Returns the outage once the breaker opens, or once no call has been answered for long.
+        `patience_ends` is when calls of an open breaker give up; `None` while it is closed.
         """
         since = self._since()
         if since is None:

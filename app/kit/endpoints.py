@@ -49,10 +49,7 @@ _SECRET_BYTES: Final = 32
 
 
 def signing_secret(secret_key: str, project_id: str) -> str:
-    """Derives the project's `whsec_…`, with which its owner verifies the service's calls.
-
-    HKDF-SHA256 (RFC 5869) of the service's secret key with the project id as info.
-    """
+    """Derives the `whsec_…` with which the owner of a project verifies the service's calls."""
     derived = _derived(secret_key, "outbound-signing", project_id)
     return "whsec_" + base64.b64encode(derived).decode()
 

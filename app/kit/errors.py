@@ -15,10 +15,7 @@ class AgentRftError(Exception):
 
 
 class RequestError(AgentRftError):
-    """A request that cannot be served as sent.
-
-    Source of the envelope: the hosted API's error object `{message, type, param, code}`.
-    """
+    """A request that cannot be served as sent, as in the hosted API's error object."""
 
     status_code: ClassVar[int] = 400
     type: ClassVar[str] = "invalid_request_error"

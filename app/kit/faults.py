@@ -53,10 +53,7 @@ _OTHER_NAMES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class KeyHints:
-    """Parameters of a call by the last part of their path, for keys in the wrong object.
-
-    `names` also match similar keys; `exact` matches only equal ones.
-    """
+    """Parameters of a call by the last part of their path; `names` also match similar keys."""
 
     names: Mapping[str, str]
     exact: Mapping[str, str]
@@ -172,9 +169,7 @@ def unknown_key_error(
 def refused_wholly(
     field: WalkedField, root: str, *, only_near: bool = False
 ) -> InvalidRequest | None:
-    """Returns the error for an unknown key with any value, for calls whose reply has no field for
-    warnings. With `only_near`, keys without a similar known one are accepted.
-    """
+    """Returns the error for any unknown key, or for one with a similar known one (`only_near`)."""
     fault = unknown_key_error(field, root)
     if fault is not None or field.kind is not FieldKind.UNKNOWN or field.value is None:
         return fault
@@ -236,9 +231,7 @@ def unread_message(keys: Sequence[UnreadKey]) -> str:
 
 
 def _may_be(field: WalkedField, param: str) -> bool:
-    """Returns whether the value can belong to a missing parameter: an object for a parameter that
-    is an object, otherwise no number. Under the exact name any value can.
-    """
+    """Whether the value can be that of an object or of a text; of the exact name any can."""
     name = param.rpartition(".")[2]
     if name == field.path[-1]:
         return True
@@ -299,9 +292,8 @@ def refusal(
     compared: bool = True,
     elsewhere: KeyHints = NOWHERE,
 ) -> InvalidRequest:
-    """Returns the error about the value of one parameter. With `compared`, it is about the key that
-    was probably meant for a missing one. `elsewhere` are parameters for which an unknown key may
-    have been meant.
+    """Returns the error about one parameter, or if `compared`, the key that was meant for it.
+    An unknown key may have been meant for one `elsewhere`.
     """
     kind = faults[0]["type"]
     if kind in _ABSENT:
@@ -400,9 +392,7 @@ class ClosedModel(DescribedModel):
 def unknown_key(
     key: str, known: Iterable[str], holder: tuple[str | int, ...] = ()
 ) -> ValidationError:
-    """Returns the fault of an unknown key, for validators. `holder` is the path of its object. The
-    nearest name is looked up lazily (`cure_of`), because a body can have thousands of faults.
-    """
+    """Returns the fault of a key of `holder`. `cure_of` looks up names: a body has many faults."""
     return _unknown([key], tuple(known), holder)
 
 
@@ -429,9 +419,7 @@ def _unknown(
 
 
 def cure_of(context: Mapping[str, Any], elsewhere: KeyHints = NOWHERE) -> str:
-    """Returns the correction for a key, from the context of its fault: the parameter with its exact
-    name in another object, else the nearest name in its own object.
-    """
+    """Returns the correction: the same name in another object, else the nearest in its own."""
     key = context["key"].casefold()
     near = elsewhere.of(key) or name_like(key, context["known"], SIMILARITY)
     return f"Did you mean '{near}'?" if near else "Remove it."

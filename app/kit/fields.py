@@ -44,10 +44,7 @@ def pointer(path: Path) -> str:
 
 
 def parameter(root: str, path: Path) -> str:
-    """Returns the dotted form that errors name: `method.reinforcement.tools[0].server_url`.
-
-    Long keys are cut, and so is the middle of a long path.
-    """
+    """Returns `method.reinforcement.tools[0].server_url`; long keys and paths are cut."""
     text = root
     for part in path:
         if isinstance(part, int):
@@ -333,10 +330,7 @@ Models = type[BaseModel] | tuple[type[BaseModel], ...]
 
 
 def walk_fields(models: Models, value: Any, path: Path = ()) -> Iterator[WalkedField]:
-    """Yields the marked fields in a value of `models`: an instance, or JSON, even invalid.
-
-    An instance is walked as its own class.
-    """
+    """Yields the marked fields of an instance, by its own class, or of JSON, even invalid."""
     for field in walk_with_nulls(models, value, path):
         if field.value is not None:
             yield field
@@ -416,10 +410,7 @@ def value_of(holder: Any, name: str) -> Any:
 
 
 def _member(models: Models, value: dict[str, Any]) -> type[BaseModel]:
-    """Returns the member of a union to which a value belongs, or the most similar one.
-
-    A member's `type` decides; without it, the number of shared keys.
-    """
+    """Returns the member by `type`, else by the number of shared keys."""
     if isinstance(models, type):
         return models
     sent = value.get("type")

@@ -31,9 +31,8 @@ def is_server_error(status: int) -> bool:
 
 
 def has_key(authorization: str | None, key: str) -> bool:
-    """Returns whether the header `Authorization` has the key, in a time that does not depend on it.
-    Bytes of the header that are no text, as servers decode them, are compared like all others. An
-    empty key is no key: no header has it.
+    """Compares in a time that does not depend on the key, bytes that are no text as all others.
+    No header has an empty key.
     """
     scheme, _, token = (authorization or "").partition(" ")
     sent = token.strip().encode(errors="surrogateescape")

@@ -82,9 +82,7 @@ class QueuedRow(LeasedRow):
     dispatched_at: Mapped[Timestamp | None]
     """Time of the last notification that the sweeper sent for the row."""
     queued_at: Mapped[Now]
-    """Time at which the row last entered the queue. Rows of one project are claimed in this order,
-    jobs of a higher priority first.
-    """
+    """Rows of a project are claimed in this order, jobs of a higher priority first."""
     not_before: Mapped[Timestamp | None]
     """The row cannot be claimed before this time."""
     virtual_time: Mapped[float | None] = mapped_column("turn")
@@ -92,9 +90,7 @@ class QueuedRow(LeasedRow):
 
 
 def queue_indexes(table: str, *first: TextClause, is_open: str) -> tuple[Index, ...]:
-    """Returns the indexes that keep a claim's cost independent of the number of waiting rows.
-    `first`: columns that come before the age in the order of a project's rows.
-    """
+    """Returns the indexes that keep a claim's cost constant. `first`: columns before the age."""
     order: tuple[str | TextClause, ...] = ("project_id", *first, "queued_at", "created_at", "id")
     return (
         Index(
@@ -392,9 +388,7 @@ class QueuedRows(WaitingRows):
         return {row.id: row.organization_id for row in rows}
 
     def _next(self, max_attempts: int, most_held: int) -> Select[Any]:
-        """Selects and locks the first row that can be claimed, of the first organization with such
-        a row; `place` also counts rows that cannot be claimed. Skips rows that are locked.
-        """
+        """Selects and locks the first row that can be claimed; `place` counts all rows."""
         queue = self._queue(_CANDIDATES)
         return (
             self._claimable(queue, max_attempts, most_held)

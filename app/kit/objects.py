@@ -79,9 +79,7 @@ def make_read_only(path: Path) -> None:
 
 
 def committed_files(directory: Path) -> list[Path]:
-    """Returns the files of a directory that is to be stored. Raises `ValueError` without a
-    manifest, and `ManifestMismatch` for anything but a plain file.
-    """
+    """Raises `ValueError` without a manifest, `ManifestMismatch` for what is no plain file."""
     files = plain_files(directory, name=directory.name)
     if MANIFEST not in {path.name for path in files}:
         raise ValueError(f"{directory.name} is not a committed directory")
@@ -160,9 +158,7 @@ class Objects(Protocol):
         ...
 
     async def fetch(self, key: str, destination: Path) -> None:
-        """Creates a read-only local file with the object's bytes. It may be a hard link into the
-        storage, and survives a deletion of the object. Raises `FileNotFoundError`.
-        """
+        """Creates a read-only file, which survives the object. Raises `FileNotFoundError`."""
         ...
 
     async def put_directory(self, key: str, directory: Path) -> None:
@@ -176,10 +172,8 @@ class Objects(Protocol):
         ...
 
     async def fetch_directory(self, key: str, destination: Path) -> None:
-        """Creates a local copy of a stored directory, atomically and with the promises of `fetch`.
-
-        Raises `FileNotFoundError`, `FileExistsError` if `destination` exists, and
-        `ManifestMismatch` if the files differ from the stored ones.
+        """Creates a local copy of a stored directory, atomically. Raises `FileNotFoundError`,
+        `FileExistsError`, and `ManifestMismatch` if the files differ from the stored ones.
         """
         ...
 
@@ -204,9 +198,7 @@ async def put_bytes(objects: Objects, key: str, content: bytes) -> StoredObject:
 
 
 def key_parts(key: str) -> tuple[str, ...]:
-    """Returns the parts of a key. Raises `ValueError` for one that would leave the root, or that
-    some storage could not have: too long, with a NUL, or not encodable as UTF-8.
-    """
+    """Raises `ValueError` for a key that leaves the root, or that some storage could not have."""
     path = PurePosixPath(key)
     if (
         not path.parts

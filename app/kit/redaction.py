@@ -157,11 +157,7 @@ class _OwnedSecret:
 def with_earlier_values(
     models: Models, definition: dict[str, Any], before: dict[str, Any], *, root: str
 ) -> dict[str, Any]:
-    """Returns a copy of `definition` with the values of `before`, whose secrets are unsealed.
-
-    Raises `InvalidRequest` for a placeholder without an earlier value; `root` is the parameter of
-    the definition.
-    """
+    """Returns a copy of `definition` with unsealed secrets of `before`. Raises `InvalidRequest`."""
     copy: dict[str, Any] = deepcopy(definition)
     known = list(walk_fields(models, before))
     for kind in (_addresses, _secrets):  # addresses first: a secret belongs to its whole address
@@ -182,10 +178,7 @@ def with_earlier_values(
 
 
 def with_earlier_url(url: str, before: str | None, *, param: str) -> str:
-    """Returns `before` if its shown form was sent back, else `url`.
-
-    Raises `InvalidRequest` for a placeholder without an earlier value.
-    """
+    """Returns `before` if its shown form was sent. Raises `InvalidRequest` for a placeholder."""
     if before is not None and url == shown_url(before):
         return before
     if url_has_placeholder(url):
@@ -244,10 +237,7 @@ _PLACEHOLDER: Final = re.compile(r"\[redacted\]|%5Bredacted%5D", re.IGNORECASE)
 
 
 def shown_url(url: str) -> str:
-    """Returns the URL with each query value, the fragment and user information as `[redacted]`.
-
-    Names in the query stay. An URL without such parts is returned unchanged.
-    """
+    """Returns the URL with query values, fragment and user information as `[redacted]`."""
     if "?" not in url and "#" not in url and "@" not in url:
         return url
     rest, hash_mark, fragment = url.partition("#")

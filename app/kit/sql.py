@@ -68,11 +68,7 @@ def of_project() -> ForeignKeyConstraint:
 
 
 def of_own_project() -> ForeignKeyConstraint:
-    """Returns the foreign key to a project of the row's own organization.
-
-    Both columns are needed: row-level security checks only one of them, and foreign keys are not
-    subject to row-level security.
-    """
+    """Both columns are needed: row-level security checks one of them, and no foreign keys."""
     return ForeignKeyConstraint(
         ["organization_id", "project_id"], ["projects.organization_id", "projects.id"]
     )
@@ -280,10 +276,8 @@ class Keyset:
         after: str | None,
         cursor: Sequence[ColumnElement[bool]],
     ) -> Any:
-        """Orders a query and restricts it to rows after the row `after`.
-
-        `cursor` is the condition for that row, which the listing itself may leave out. Raises
-        `InvalidRequest` when no row meets it.
+        """Restricts a query to rows after the row `after`, which meets `cursor` and the listing may
+        leave out. Raises `InvalidRequest` when no row meets it.
         """
         if after is not None:
             last_row = (await session.execute(select(*self.columns).where(*cursor))).one_or_none()

@@ -55,9 +55,7 @@ def strict_loads(text: str, *, most: int | None = MAX_VALUES, unambiguous: bool 
 
 
 def has_too_many_values(text: str | bytes, most: int = MAX_VALUES) -> bool:
-    """Counts the values of a JSON text before objects are built. Up to twice as many as `most` may
-    pass: an object or list counts beside the comma in front of it.
-    """
+    """Counts before objects are built. Up to twice as many as `most` may pass."""
     # In Latin-1 every byte is a character, and the marks of JSON are the same.
     text = text if isinstance(text, str) else text.decode("latin-1")
     if text.count(",") + text.count("[") + text.count("{") <= most:

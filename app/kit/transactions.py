@@ -31,10 +31,8 @@ from app.kit.sql import ACTOR, Callback, PreparedStatement, SessionStatements, V
 _SET = "SELECT set_config(%s, %s, true)"
 _LOSSES = (OperationalError, InterfaceError, PoolTimeoutError, psycopg.OperationalError)
 _PASSING: Final = ("08", "40", "53", "55P03", "57", "58")
-"""Prefixes of the SQLSTATEs after which a retry may succeed: the server is unavailable, stops, is
-full, or aborted the statement because of another one, a timeout or a cancellation. Psycopg
-classifies further codes as operational, such as 54, but a value beyond a limit of Postgres fails
-every time.
+"""Prefixes of SQLSTATEs after which a retry may succeed: the server is unavailable, stops, is full,
+or aborted the statement. A value beyond a limit of Postgres, such as 54, fails every time.
 """
 
 
@@ -64,12 +62,10 @@ def losses_as_unavailable() -> Iterator[None]:
 async def begin(
     connection: AsyncConnection, context: Mapping[str, str], *, acts: bool = False
 ) -> None:
-    """Begins a transaction with settings that end with it. If it `acts`, its changes are those of
-    the task's actor.
+    """Begins a transaction with settings, and the task's actor if it `acts`.
 
-    Raises `ConnectionError` when the connection is lost, and removes it from the pool. A
-    cancellation removes it too: psycopg does not leave a pipeline that it was cancelled while
-    entering, and the next transaction on the connection would get no rows.
+    Raises `ConnectionError` for a lost connection, which leaves the pool. A cancellation removes it
+    too: psycopg does not leave a pipeline that it was entering, and later transactions get no rows.
     """
     driver = await driver_of(connection)
     try:
