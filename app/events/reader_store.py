@@ -105,8 +105,7 @@ class EventLogReader:
         deleted = await self._session.scalars(
             delete(Table)
             .where(
-                Table.seq.in_(oldest),
-                Table.created_at <= func.now() - timedelta(seconds=keep_s),
+                Table.seq.in_(oldest), Table.created_at <= func.now() - timedelta(seconds=keep_s)
             )
             .returning(Table.seq)
         )

@@ -204,8 +204,7 @@ def _add_chunks(document: dict[str, Any]) -> None:
     """Adds the schemas of streams: a chunk of a chat reply, a message about a job."""
     parts: tuple[type[DescribedModel], ...] = (ChatCompletionChunk, *STREAM_PARTS)
     _, found = models_json_schema(
-        [(one, "serialization") for one in parts],
-        ref_template="#/components/schemas/{model}",
+        [(one, "serialization") for one in parts], ref_template="#/components/schemas/{model}"
     )
     document["components"]["schemas"] |= found["$defs"]
 

@@ -93,11 +93,7 @@ def queue_indexes(table: str, *first: TextClause, is_open: str) -> tuple[Index, 
     """Returns the indexes that keep a claim's cost constant. `first`: columns before the age."""
     order: tuple[str | TextClause, ...] = ("project_id", *first, "queued_at", "created_at", "id")
     return (
-        Index(
-            f"ix_{table}_waiting",
-            *order,
-            postgresql_where=is_open,
-        ),
+        Index(f"ix_{table}_waiting", *order, postgresql_where=is_open),
         Index(f"ix_{table}_held", "lease_until", postgresql_where=is_open),
         Index(None, "turn"),
         Index(None, "project_id", "turn"),

@@ -54,10 +54,7 @@ Redaction = Callable[[str], str]
 """Returns a text without what may not be stored."""
 
 _PATTERNS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
-    (
-        re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}"),
-        "[e-mail]",
-    ),
+    (re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}"), "[e-mail]"),
     (re.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}+(?: ?[A-Z0-9]{1,3}+)?+\b"), "[iban]"),
     (re.compile(r"(?<![\w+])(?:\+|00)\d(?:[ ./()-]{0,2}\d){6,14}+(?!\w)"), "[phone]"),
 )
