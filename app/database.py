@@ -185,8 +185,7 @@ class RunUnitOfWork(ProjectUnitOfWork):
         self, sessions: Sessions, context: Mapping[str, str], *, job_id: str, fence: int
     ) -> None:
         super().__init__(sessions, context)
-        self._job_id = job_id
-        self._fence = fence
+        self._job_id, self._fence = job_id, fence
 
     @override
     async def _open(self, session: AsyncSession) -> None:

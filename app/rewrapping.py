@@ -167,9 +167,7 @@ class RewrapCounts:
 class RewrappingService:
     def __init__(self, database: Database, box: SecretBox, *, api_key_head: bytes) -> None:
         """`database` connects as the owner; `api_key_head` begins digests under the newest key."""
-        self._database = database
-        self._box = box
-        self._api_key_head = api_key_head
+        self._database, self._box, self._api_key_head = database, box, api_key_head
 
     async def run(self, *, batch: int = BATCH) -> dict[str, Any]:
         """Returns counts by table, and of the API keys, which are re-hashed when they are used."""

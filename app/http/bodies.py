@@ -61,9 +61,7 @@ class BodyGuard:
         json_deadline_s: float = JSON_DEADLINE_S,
         form_deadline_s: float = FORM_DEADLINE_S,
     ) -> None:
-        self._app = app
-        self._forms = forms
-        self._idle_s = idle_s
+        self._app, self._forms, self._idle_s = app, forms, idle_s
         self._json_deadline_s = json_deadline_s
         self._form_deadline_s = form_deadline_s
 

@@ -151,8 +151,7 @@ class _CachedHealth:
 
 class MonitoringService:
     def __init__(self, database: Database, health: HealthService) -> None:
-        self._database = database
-        self._health = health
+        self._database, self._health = database, health
 
     async def look(self) -> tuple[Health, list[StatusCount] | None]:
         """Returns the parts, and the jobs by status: `None` while the database does not answer."""

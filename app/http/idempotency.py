@@ -54,9 +54,7 @@ class GuardedRequest:
     def __init__(
         self, database: Database, principal: Principal, key: str, *, box: SecretBox
     ) -> None:
-        self._database = database
-        self._principal = principal
-        self._key = key
+        self._database, self._principal, self._key = database, principal, key
         self._sealed = SealedResponses(box, principal)
         self._unit: RequestUnitOfWork | None = None
         self._end: Callable[[], None] = lambda: None
@@ -99,8 +97,7 @@ class _RollbackRequest(Exception):
 
 class IdempotencyService:
     def __init__(self, database: Database, box: SecretBox) -> None:
-        self._database = database
-        self._box = box
+        self._database, self._box = database, box
 
     def guarded(self, principal: Principal, key: str) -> GuardedRequest:
         return GuardedRequest(self._database, principal, key, box=self._box)

@@ -152,8 +152,7 @@ class FreeSpace:
         self, *paths: Path, minimum_bytes: int, measure: Callable[[Path], int] = free_bytes
     ) -> None:
         self._paths = [path.absolute() for path in paths]
-        self._minimum_bytes = minimum_bytes
-        self._measure = measure
+        self._minimum_bytes, self._measure = minimum_bytes, measure
 
     @classmethod
     def of(cls, settings: Settings) -> Self:

@@ -104,8 +104,7 @@ class EgressFailure(AgentRftError):
     def __init__(self, kind: FailureKind, message: str, *, was_connected: bool = False) -> None:
         """`was_connected`: the connection broke, as it does if a handler ends its process."""
         super().__init__(message)
-        self.kind = kind
-        self.was_connected = was_connected
+        self.kind, self.was_connected = kind, was_connected
 
 
 @dataclass(frozen=True, slots=True)

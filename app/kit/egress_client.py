@@ -190,8 +190,7 @@ class EgressClient:
     ) -> None:
         """`lookup` replaces name resolution; `ssl_context` the trust roots, by a private CA."""
         self._guard = EgressGuard(policy, lookup)
-        self._max_body_bytes = max_body_bytes
-        self._ssl_context = ssl_context
+        self._max_body_bytes, self._ssl_context = max_body_bytes, ssl_context
         self._opened: aiohttp.ClientSession | None = None
         self._slots = SharedSlots(
             MAX_CONNECTIONS, of_organization=_OF_ORGANIZATION, of_project=OF_PROJECT

@@ -194,9 +194,7 @@ class Breaker:
 
     def __init__(self, clock: Clock, *, patience_s: float, is_known: bool = True) -> None:
         """`is_known` is false for an endpoint that may never have answered."""
-        self._clock = clock
-        self._patience_s = patience_s
-        self._is_known = is_known
+        self._clock, self._patience_s, self._is_known = clock, patience_s, is_known
         self._failed_calls: set[str] = set()
         self._found_nothing: set[str] = set()
         self._found_no_server: set[str] = set()

@@ -168,9 +168,7 @@ class EndpointPool:
         """`timeout_s` is the deadline of one call with all its retries; `jitter` is in [0, 1).
         Without `outages` a call waits for an endpoint that is down only if many others do.
         """
-        self.egress = egress
-        self.timeout_s = timeout_s
-        self.max_retries = max_retries
+        self.egress, self.timeout_s, self.max_retries = egress, timeout_s, max_retries
         self.outages = outages
         self.clock = clock or SystemClock()
         self.jitter = jitter
@@ -211,8 +209,7 @@ class EndpointPool:
 
 class Endpoint:
     def __init__(self, pool: EndpointPool, url: str) -> None:
-        self._pool = pool
-        self._url = url
+        self._pool, self._url = pool, url
         self._rate: float | None = None
         self._pacer: Pacer | None = None
         self._calls = 0

@@ -133,9 +133,7 @@ class EndpointFault(Exception):
         was_connected: bool = False,
     ) -> None:
         super().__init__(message)
-        self.kind = kind
-        self.message = message
-        self.retry_after_s = retry_after_s
+        self.kind, self.message, self.retry_after_s = kind, message, retry_after_s
         self.status = status
         self.was_connected = was_connected
         self.attempts = 0

@@ -23,8 +23,7 @@ class RequestError(AgentRftError):
 
     def __init__(self, message: str, *, param: str | None = None, code: str | None = None) -> None:
         super().__init__(message)
-        self.message = message
-        self.param = param
+        self.message, self.param = message, param
         self.code = code if code is not None else self.default_code
 
 
@@ -166,9 +165,7 @@ class RunFailed(AgentRftError):
 
     def __init__(self, message: str, *, code: str, param: str | None = None) -> None:
         super().__init__(message)
-        self.message = message
-        self.code = code
-        self.param = param
+        self.message, self.code, self.param = message, code, param
 
 
 @contextmanager

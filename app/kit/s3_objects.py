@@ -173,8 +173,7 @@ class _PartStream:
     """Counts and hashes a stream, and yields it in parts of `PART_BYTES`."""
 
     def __init__(self, chunks: AsyncIterable[bytes], max_bytes: int | None) -> None:
-        self._chunks = chunks
-        self._max_bytes = max_bytes
+        self._chunks, self._max_bytes = chunks, max_bytes
         self.size = 0
         self.digest = hashlib.sha256()
         self.fault: BaseException | None = None

@@ -23,8 +23,7 @@ class SharedSlots:
         self, of_all: int | None, *, of_organization: int = 1, of_project: int = 1
     ) -> None:
         """Without `of_all`, the number of organizations with a slot is not limited."""
-        self._of_project = of_project
-        self._of_organization = of_organization
+        self._of_project, self._of_organization = of_project, of_organization
         self._all = None if of_all is None else asyncio.Semaphore(of_all)
         self._projects: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
         self._organizations: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
@@ -85,8 +84,7 @@ class ProjectSlots:
         of_all: int | None = None,
     ) -> None:
         """`limit` applies to each owner, `of_all` to all of them together."""
-        self._limit = limit
-        self._of_all = of_all
+        self._limit, self._of_all = limit, of_all
         self._noun, self._owner = noun, owner
         self._retry_after_s = retry_after_s
         self._taken: Counter[str] = Counter()

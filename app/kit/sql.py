@@ -162,9 +162,7 @@ class PreparedStatement:
         acts: bool = False,
     ) -> None:
         """`acts`: the statement changes audited rows."""
-        self.setting = setting
-        self._build = build
-        self._acts = acts
+        self.setting, self._build, self._acts = setting, build, acts
 
     @cached_property
     def joined(self) -> Select[*tuple[Any, ...]]:
@@ -233,8 +231,7 @@ class SessionStatements:
     """Runs statements inside the transaction of a unit of work."""
 
     def __init__(self, session: AsyncSession, after_commit: Callable[[Callback], None]) -> None:
-        self._session = session
-        self._after_commit = after_commit
+        self._session, self._after_commit = session, after_commit
 
     async def rows(self, statement: PreparedStatement, values: Values) -> Sequence[Any]:
         return (await self._session.execute(statement.joined, dict(values))).all()

@@ -202,8 +202,7 @@ class BaseUnitOfWork:
     _acts = False
 
     def __init__(self, sessions: Sessions, context: Mapping[str, str]) -> None:
-        self._sessions = sessions
-        self._context = context
+        self._sessions, self._context = sessions, context
         self._after_commit: list[Callback] = []
         self._joined: RequestTransaction | None = None
 
@@ -312,9 +311,7 @@ class AutocommitStatements:
     """Runs each statement as a transaction of its own, under the one setting of `context`."""
 
     def __init__(self, engine: AsyncEngine, sessions: Sessions, context: Mapping[str, str]) -> None:
-        self._engine = engine
-        self._sessions = sessions
-        self._context = context
+        self._engine, self._sessions, self._context = engine, sessions, context
 
     async def rows(self, statement: PreparedStatement, values: Values) -> Sequence[Any]:
         if joinable(self._context) is not None:
