@@ -22,7 +22,7 @@ from app.files.files import IN_PARTS, MAX_FILE_BYTES, MAX_PART_BYTES
 from app.http.error_replies import envelope
 from app.http.requests import largest_form
 from app.kit.errors import InvalidRequest, TooLarge, TooSlow, missing_parameter
-from app.kit.faults import SIMILARITY, nearest_name
+from app.kit.faults import SIMILARITY, nearest_name, question, unknown_parameter
 from app.kit.strict_json import MAX_JSON_BYTES, json_problem
 
 if TYPE_CHECKING:
@@ -234,12 +234,7 @@ class StreamedForm:
         for name in self.fields:
             if name not in known:
                 near = nearest_name(name[:64], known, SIMILARITY)
-                cure = "Remove it." if near is None else f"Did you mean '{near}'?"
-                raise InvalidRequest(
-                    f"Unknown parameter: '{name[:64]}'. {cure}",
-                    param=name[:64],
-                    code="unknown_parameter",
-                )
+                raise unknown_parameter(name[:64], question(near) or " Remove it.")
 
     async def blocks(self) -> AsyncIterator[bytes]:
         """Yields the file in blocks of about 1 MiB, then reads the rest of the form."""

@@ -7,12 +7,12 @@ from typing import Final
 
 from fastapi import Request
 from starlette.datastructures import Headers
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from app.accounts.callers import check_caller
 from app.http.bodies import replay_body
 from app.http.error_replies import error_reply, replay
-from app.http.requests import PRINCIPAL, STORED_RESPONSE
+from app.http.requests import PRINCIPAL, STORED_RESPONSE, Middleware
 from app.kit.callers import Principal
 from app.kit.errors import AuthenticationFailed, RequestError
 from app.kit.http import (
@@ -59,10 +59,7 @@ creates no duplicate.
 """
 
 
-class Idempotency:
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
+class Idempotency(Middleware):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_post = scope["type"] == "http" and scope["method"] == "POST"
         # The forms of the dashboard have tokens instead.

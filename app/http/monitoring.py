@@ -22,12 +22,12 @@ from prometheus_client import (
 from prometheus_client.process_collector import ProcessCollector
 from pydantic import Field
 from starlette.exceptions import HTTPException
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from app.http.dependencies import Context
 from app.http.error_replies import RETRY_AFTER_S
 from app.http.health import Health, PartName
-from app.http.requests import ROUTED
+from app.http.requests import ROUTED, Middleware
 from app.jobs.jobs import JobStatus, StatusCount
 from app.kit.errors import AuthenticationFailed
 from app.kit.fields import DescribedModel
@@ -197,10 +197,7 @@ class Answer:
     """Its status; 499 until it begins, as when the client hangs up before."""
 
 
-class RequestCounter:
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
+class RequestCounter(Middleware):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         metrics: ProcessMetrics | None = None
         if scope["type"] == "http":
@@ -218,10 +215,7 @@ class RequestCounter:
             await self._app(scope, receive, send_counted)
 
 
-class RouteRecorder:
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
+class RouteRecorder(Middleware):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await self._app(scope, receive, send)

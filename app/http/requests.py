@@ -186,11 +186,13 @@ ROUTED: Final = "routed"
 log = structlog.get_logger()
 
 
-class RequestContext:
-    """Gives each request an id, in the reply's `x-request-id` and in every log line."""
-
+class Middleware:
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
+
+
+class RequestContext(Middleware):
+    """Gives each request an id, in the reply's `x-request-id` and in every log line."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -227,10 +229,7 @@ class RequestContext:
             await server_error()(scope, receive, send_with_headers)
 
 
-class Head:
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
+class Head(Middleware):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or scope["method"] != "HEAD":
             await self._app(scope, receive, send)
@@ -269,10 +268,7 @@ class BracketedLists(APIRoute):
         return with_plain_names
 
 
-class EmptyQueryValues:
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
+class EmptyQueryValues(Middleware):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_read = scope["type"] == "http" and scope["method"] in {"GET", "HEAD"}
         if is_read and scope["query_string"]:

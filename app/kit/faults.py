@@ -104,6 +104,11 @@ def question(near: str | None) -> str:
     return "" if near is None else f" Did you mean '{near}'?"
 
 
+def unknown_parameter(param: str, rest: str) -> InvalidRequest:
+    message = f"Unknown parameter: '{param}'.{rest}"
+    return InvalidRequest(message, param=param, code=UNKNOWN_PARAMETER)
+
+
 MAX_LISTED: Final = 20
 """Keys of one object or call that a message names."""
 NOT_AVAILABLE: Final = "not_available"
@@ -155,15 +160,13 @@ def unknown_key_error(
     if field.expected is not None:
         return refused_value(param, f"it must be {field.expected}")
     hint = question(nearest(field, elsewhere))
-    message = f"Unknown parameter: '{param}'.{hint}"
     if field.closed:
-        message += f" There are {', '.join(sorted(field.known))}."
-    else:
-        message += (
-            f" {'Move it there' if hint else 'Remove it'}: only a text, a number or a boolean is "
-            "accepted under an unknown key, and an object or a list would be ignored."
-        )
-    return InvalidRequest(message, param=param, code=UNKNOWN_PARAMETER)
+        return unknown_parameter(param, f"{hint} There are {', '.join(sorted(field.known))}.")
+    return unknown_parameter(
+        param,
+        f"{hint} {'Move it there' if hint else 'Remove it'}: only a text, a number or a boolean is "
+        "accepted under an unknown key, and an object or a list would be ignored.",
+    )
 
 
 def refused_wholly(
@@ -176,9 +179,7 @@ def refused_wholly(
     if field.expected is not None or (only_near and nearest(field, NOWHERE) is None):
         return None
     param = parameter(root, field.path)
-    hint = question(nearest(field, NOWHERE)) or " Remove it."
-    message = f"Unknown parameter: '{param}'.{hint}"
-    return InvalidRequest(message, param=param, code=UNKNOWN_PARAMETER)
+    return unknown_parameter(param, question(nearest(field, NOWHERE)) or " Remove it.")
 
 
 def misnamed_key_error(
@@ -194,9 +195,7 @@ def misnamed_key_error(
         beside = parameter(root, (*field.path[:-1], near)) if near in field.known else near
         if beside not in missing:
             continue
-        param = parameter(root, field.path)
-        message = f"Unknown parameter: '{param}'. Did you mean '{near}'?"
-        return InvalidRequest(message, param=param, code=UNKNOWN_PARAMETER)
+        return unknown_parameter(parameter(root, field.path), question(near))
     return None
 
 
@@ -301,8 +300,7 @@ def refusal(
     if kind in {"extra_forbidden", UNKNOWN_PARAMETER}:
         hints = NOWHERE if is_of_others(faults[0]["loc"]) else elsewhere
         hint = cure_of(faults[0]["ctx"], hints) if kind == UNKNOWN_PARAMETER else "Remove it."
-        message = f"Unknown parameter: '{param}'. {hint}"
-        return InvalidRequest(message, param=param, code=UNKNOWN_PARAMETER)
+        return unknown_parameter(param, f" {hint}")
     code = kind if kind == GRADER_NOT_AVAILABLE else "invalid_value"
     message = f"Invalid value for '{param}': {fault_clause(faults)}."
     return InvalidRequest(message, param=param, code=code)
@@ -322,9 +320,7 @@ def _misspelt(param: str, fault: ErrorDetails) -> InvalidRequest | None:
     near = get_close_matches(name, keys, n=1, cutoff=SIMILARITY_CUTOFF)
     if not near or not param.endswith(name):
         return None
-    found = param.removesuffix(name) + keys[near[0]]
-    message = f"Unknown parameter: '{found}'. Did you mean '{name}'?"
-    return InvalidRequest(message, param=found, code=UNKNOWN_PARAMETER)
+    return unknown_parameter(param.removesuffix(name) + keys[near[0]], question(name))
 
 
 def refused_today(what: str, root: str, error: ValidationError) -> RunFailed:
@@ -340,8 +336,7 @@ def refused_today(what: str, root: str, error: ValidationError) -> RunFailed:
 
 
 def unknown_cursor(after: str, sent_as: str = "after") -> InvalidRequest:
-    message = f"Invalid value for '{sent_as}': there is no object with id '{after}' in this list."
-    return InvalidRequest(message, param=sent_as, code="invalid_value")
+    return refused_value(sent_as, f"there is no object with id '{after}' in this list")
 
 
 def fault_clause(faults: Sequence[ErrorDetails]) -> str:
