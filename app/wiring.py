@@ -27,7 +27,7 @@ from app.graders.calibration_service import BaselineSamples, CalibrationService,
 from app.graders.judge_calls import EngineModels, build_judge_egress
 from app.graders.scorer import ComputingShares
 from app.graders.service import RegisteredGraderService
-from app.http.health import HealthPorts, HealthService, MonitoringService
+from app.http.health import HealthPorts, HealthService
 from app.http.idempotency import IdempotencyService
 from app.http.rate_limits import RateLimits, RedisRateLimits
 from app.jobs.creation import CreationPorts, JobCreationService
@@ -192,14 +192,8 @@ class ProcessContext:
             job_watch=JobWatch(database, heartbeat_s=settings.stream_heartbeat_s),
         )
 
-    def key_service(self) -> KeyService:
-        return self.keys
-
     def dashboard_sessions(self) -> DashboardSessionService:
         return DashboardSessionService(self.database, self.keys)
-
-    def monitoring(self) -> MonitoringService:
-        return MonitoringService(self.database, self.health)
 
     def idempotency(self) -> IdempotencyService:
         return IdempotencyService(self.database, self.secret_box)

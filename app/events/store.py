@@ -16,7 +16,6 @@ from app.webhooks.events import EventType
 
 JobEventType = Literal["job.message", "job.metrics"]
 """An event of a job's own list; `job.metrics` is a committed training step."""
-LoggedType = JobEventType | EventType
 KEEP_LOG_S: Final = 7 * 24 * 3600.0
 """Retention of an event, read or not: a consumer that is away for less time misses none."""
 
@@ -28,7 +27,7 @@ class CommittedEvent:
     id: str
     project_id: str
     type: str
-    """A `LoggedType`; a log that a newer version wrote may contain other types."""
+    """A `JobEventType`, an `EventType`, or one of a newer version."""
     subject: str
     """Id of the job or of the eval run."""
     data: dict[str, Any]

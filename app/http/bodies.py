@@ -107,19 +107,16 @@ class BodyGuard:
             return
         if content is None:
             return
-        problem = None if is_form else await _problem(content)
+        problem = None
+        if len(content) > _SMALL_BODY_BYTES and not is_form:
+            problem = await asyncio.to_thread(json_problem, content)
+        elif content and not is_form:
+            problem = json_problem(content)
         if problem is not None:
             reply = envelope(400, f"The request body is not usable JSON: {problem}.")
             await reply(scope, receive, send)
             return
         await self._app(scope, replay_body(content, receive), send)
-
-
-async def _problem(content: bytes) -> str | None:
-    """Returns the reason why a body cannot be served as JSON, or `None`."""
-    if len(content) > _SMALL_BODY_BYTES:
-        return await asyncio.to_thread(json_problem, content)
-    return json_problem(content) if content else None
 
 
 async def _read_body(receive: Receive, limit: int) -> bytes | None:

@@ -51,7 +51,7 @@ async def _authenticated(request: Request, credentials: Credentials) -> Principa
             code="missing_api_key",
         )
     context = context_of(request.app)
-    principal = await context.key_service().authenticate(credentials.credentials)
+    principal = await context.keys.authenticate(credentials.credentials)
     await check_caller(request, context, principal)
     return principal
 
@@ -61,7 +61,7 @@ async def still_valid(
 ) -> Callable[[], Awaitable[object]]:
     """Returns a check for long replies: it raises `AuthenticationFailed` for an ended key."""
     key = "" if credentials is None else credentials.credentials
-    keys = context_of(request.app).key_service()
+    keys = context_of(request.app).keys
     return lambda: keys.authenticate(key)
 
 

@@ -84,6 +84,14 @@ class HealthService:
         parts = await asyncio.gather(*(check() for check in self._checks.values()))
         return Health(dict(zip(self._checks, parts, strict=True)))
 
+    async def look_at_jobs_too(self) -> tuple[Health, list[StatusCount] | None]:
+        """Returns the jobs by status, too: `None` while the database does not answer."""
+        health = await self.look()
+        try:
+            return health, await self._ports.database.status_counts()
+        except Unavailable:
+            return health, None
+
     async def _check_database(self) -> PartHealth:
         await self._ports.database.ping()
         return PartHealth(ok=True)
@@ -147,16 +155,3 @@ class _CachedHealth:
                 self._kept = await _checked(self._check)
                 self._until = self._clock() + FRESH_S
             return self._kept
-
-
-class MonitoringService:
-    def __init__(self, database: Database, health: HealthService) -> None:
-        self._database, self._health = database, health
-
-    async def look(self) -> tuple[Health, list[StatusCount] | None]:
-        """Returns the parts, and the jobs by status: `None` while the database does not answer."""
-        health = await self._health.look()
-        try:
-            return health, await self._database.status_counts()
-        except Unavailable:
-            return health, None

@@ -146,7 +146,7 @@ async def _principal(context: ProcessContext, headers: Headers) -> Principal | N
     if scheme.lower() != "bearer":
         return None
     try:
-        return await context.key_service().authenticate(value)
+        return await context.keys.authenticate(value)
     except AuthenticationFailed:
         return None
 

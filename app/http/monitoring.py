@@ -239,5 +239,5 @@ async def process_metrics(request: Request, context: Context) -> Response:
             "no metrics.",
             code="invalid_api_key",
         )
-    content = request.app.state.process_metrics.show(*await context.monitoring().look())
+    content = request.app.state.process_metrics.show(*await context.health.look_at_jobs_too())
     return Response(content, media_type=CONTENT_TYPE_LATEST)

@@ -242,7 +242,10 @@ class Breaker:
             give_up_at = min(deadline, ends)
             if now >= give_up_at:
                 return False
-            await self._change(min(give_up_at, self._next_probe_at))
+            if self._changed is None:
+                self._changed = asyncio.get_running_loop().create_future()
+            until = min(give_up_at, self._next_probe_at)
+            await settled_by(self._clock, self._changed, deadline=until)
         return True
 
     @property
@@ -317,8 +320,3 @@ class Breaker:
         if self._changed is not None and not self._changed.done():
             self._changed.set_result(None)
         self._changed = None
-
-    async def _change(self, until: float) -> None:
-        if self._changed is None:
-            self._changed = asyncio.get_running_loop().create_future()
-        await settled_by(self._clock, self._changed, deadline=until)

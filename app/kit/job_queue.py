@@ -110,15 +110,13 @@ class CeleryJobQueue:
             return False
 
     async def attended(self) -> frozenset[str]:
+        # The call collects replies for all of this time.
+        inspection = self._celery.control.inspect(timeout=1.0)
         try:
-            return await asyncio.to_thread(self._attended)
+            replies = await asyncio.to_thread(inspection.active_queues) or {}
         except (KombuError, RedisError, OSError) as error:
             log.warning("workers not asked", error=type(error).__name__)
             return frozenset()
-
-    def _attended(self) -> frozenset[str]:
-        # The call collects replies for all of this time.
-        replies = self._celery.control.inspect(timeout=1.0).active_queues() or {}
         return frozenset(queue["name"] for queues in replies.values() for queue in queues)
 
     async def _notify(self, task: str, *subject: str, queue: str) -> None:

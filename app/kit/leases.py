@@ -207,8 +207,20 @@ def _from_now(lease_s: float) -> ColumnElement[Any]:
     return func.now() + timedelta(seconds=lease_s)
 
 
-class WaitingRows(LeasedRows):
+WORKER_LOST: Final = "worker_lost"
+"""Code of the error of work whose workers were lost too often."""
+_CANDIDATES: Final = 4
+"""Rows of a project that a claim considers: the first may be locked or exhausted."""
+
+
+class QueuedRows(LeasedRows):
+    """Leases of one table whose rows are claimed in a fair order, a limited number of times."""
+
     table: ClassVar[type[QueuedRow]]
+    limit_column: ClassVar[str]
+    """Column of a project's own limit on the rows that it holds at the same time."""
+    end_states: ClassVar[tuple[str, ...]]
+    """States in which a holder leaves a row; a tenant's cancel is none, it stops the holder."""
 
     async def due(self, limit: int, resend_after_s: float) -> list[str]:
         """Returns the ids of waiting rows without a recent notification, and notes a new one."""
@@ -253,31 +265,8 @@ class WaitingRows(LeasedRows):
         """Ends an exhausted row with a reason for its tenant; it may expire after `kept_for`."""
         raise NotImplementedError
 
-    def _is_claimable(self, max_attempts: int) -> ColumnElement[bool]:
-        return and_(
-            self.table.attempts < max_attempts,
-            self._is_open(),
-            is_unleased(self.table),
-            self._may_be_claimed_now(),
-        )
-
     def _may_be_claimed_now(self) -> ColumnElement[bool]:
         return or_(self.table.not_before.is_(None), self.table.not_before <= func.now())
-
-
-WORKER_LOST: Final = "worker_lost"
-"""Code of the error of work whose workers were lost too often."""
-_CANDIDATES: Final = 4
-"""Rows of a project that a claim considers: the first may be locked or exhausted."""
-
-
-class QueuedRows(WaitingRows):
-    """Leases of one table whose rows are claimed in a fair order, a limited number of times."""
-
-    limit_column: ClassVar[str]
-    """Column of a project's own limit on the rows that it holds at the same time."""
-    end_states: ClassVar[tuple[str, ...]]
-    """States in which a holder leaves a row; a tenant's cancel is none, it stops the holder."""
 
     async def claim_next(
         self, owner: str, lease_s: float, *, max_attempts: int, most_held: int
@@ -331,7 +320,7 @@ class QueuedRows(WaitingRows):
         organization; with `own`, of the project itself.
         """
         held = (await self._session.execute(self._held_beside(project_id))).one()
-        queue = self._queue(_CANDIDATES)
+        queue = self._queue()
         is_sibling = queue.c.organization_id == held.organization_id
         others = and_(
             not_(is_sibling),
@@ -385,7 +374,7 @@ class QueuedRows(WaitingRows):
 
     def _next(self, max_attempts: int, most_held: int) -> Select[Any]:
         """Selects and locks the first row that can be claimed; `place` counts all rows."""
-        queue = self._queue(_CANDIDATES)
+        queue = self._queue()
         return (
             self._claimable(queue, max_attempts, most_held)
             .order_by(queue.c.organization_share, queue.c.organization_virtual_time, queue.c.place)
@@ -397,34 +386,29 @@ class QueuedRows(WaitingRows):
         self, queue: Any, max_attempts: int, most_held: int, *, running: Any = None
     ) -> Select[Any]:
         table, own_limit = self.table, getattr(ProjectTable, self.limit_column)
+        claimed = "virtual_time", "organization_id", "organization_virtual_time"
         return (
-            select(
-                table.id,
-                queue.c.virtual_time,
-                queue.c.organization_id,
-                queue.c.organization_virtual_time,
-            )
+            select(table.id, *(queue.c[name] for name in claimed))
             .join(queue, and_(table.project_id == queue.c.project_id, table.id == queue.c.id))
             .join(ProjectTable, ProjectTable.id == table.project_id)
             .where(
-                self._is_claimable(max_attempts),
+                table.attempts < max_attempts,
+                self._is_open(),
+                is_unleased(table),
+                self._may_be_claimed_now(),
                 (queue.c.running if running is None else running)
                 < func.coalesce(own_limit, most_held),
             )
         )
 
-    def _queue(self, depth: int) -> Any:
-        function = getattr(func, f"queue_of_{self._name}")
-        return function(depth).table_valued(
-            column("project_id", Text),
-            column("id", Text),
-            column("running", BigInteger),
-            column("virtual_time", Float),
-            column("organization_id", Text),
-            column("organization_running", BigInteger),
-            column("organization_share", Float),
-            column("organization_virtual_time", Float),
-            column("place", BigInteger),
+    def _queue(self) -> Any:
+        texts = [column(name, Text) for name in ("project_id", "id", "organization_id")]
+        counts = "running", "organization_running", "place"
+        shares = "virtual_time", "organization_share", "organization_virtual_time"
+        return getattr(func, f"queue_of_{self._name}")(_CANDIDATES).table_valued(
+            *texts,
+            *(column(name, BigInteger) for name in counts),
+            *(column(name, Float) for name in shares),
         )
 
     @property

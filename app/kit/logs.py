@@ -45,7 +45,7 @@ def log_to_stderr() -> None:
                 colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback
             ),
         ],
-        logger_factory=_current_stderr_logger,
+        logger_factory=lambda *_: _Lines(sys.stderr),
     )
 
 
@@ -59,7 +59,3 @@ class _Lines(structlog.PrintLogger):
 
     log = debug = info = warn = warning = msg
     fatal = failure = err = error = critical = exception = msg
-
-
-def _current_stderr_logger(*_: object) -> structlog.PrintLogger:
-    return _Lines(sys.stderr)
