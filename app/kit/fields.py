@@ -35,7 +35,6 @@ Json = dict[str, Any]
 
 
 Path = tuple[str | int, ...]
-_SHOWN_KEY: Final = 80
 _SHOWN: Final = 400
 
 
@@ -47,14 +46,9 @@ def parameter(root: str, path: Path) -> str:
     """Returns `method.reinforcement.tools[0].server_url`; long keys and paths are cut."""
     text = root
     for part in path:
-        if isinstance(part, int):
-            text += f"[{part}]"
-        else:
-            text += f".{part[:_SHOWN_KEY]}" if text else part[:_SHOWN_KEY]
-    if len(text) <= _SHOWN:
-        return text
-    half = _SHOWN // 2
-    return f"{text[:half]}…{text[-half:]}"
+        shown = f"[{part}]" if isinstance(part, int) else part[:80]
+        text += shown if isinstance(part, int) or not text else f".{shown}"
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN // 2]}…{text[-_SHOWN // 2 :]}"
 
 
 def replace_at(document: Any, at: str, value: Any) -> None:

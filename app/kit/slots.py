@@ -68,7 +68,6 @@ class SharedSlots:
         return len(self._projects)
 
 
-_RETRY_AFTER_S: Final = 1.0
 RETRY_LONG_WORK_AFTER_S: Final = 10.0
 """Wait of a caller whose work takes seconds: tests of endpoints, calibrations, generations."""
 
@@ -79,7 +78,7 @@ class ProjectSlots:
         limit: int,
         *,
         noun: str,
-        retry_after_s: float = _RETRY_AFTER_S,
+        retry_after_s: float = 1.0,
         owner: str = "project",
         of_all: int | None = None,
     ) -> None:
@@ -92,18 +91,14 @@ class ProjectSlots:
     @contextmanager
     def taken(self, owner_id: str) -> Iterator[None]:
         """Holds a slot while the block runs. Raises `RateLimited`."""
+        running = None
         if self._taken[owner_id] >= self._limit:
-            raise RateLimited(
-                f"{self._limit} {self._noun} of this {self._owner} are running; wait for one to "
-                "end.",
-                retry_after_s=self._retry_after_s,
-            )
-        if self._of_all is not None and self._taken.total() >= self._of_all:
-            raise RateLimited(
-                f"{self._of_all} {self._noun} of several {self._owner}s are running; wait for one "
-                "to end.",
-                retry_after_s=self._retry_after_s,
-            )
+            running = f"{self._limit} {self._noun} of this {self._owner}"
+        elif self._of_all is not None and self._taken.total() >= self._of_all:
+            running = f"{self._of_all} {self._noun} of several {self._owner}s"
+        if running is not None:
+            message = f"{running} are running; wait for one to end."
+            raise RateLimited(message, retry_after_s=self._retry_after_s)
         self._taken[owner_id] += 1
         try:
             yield

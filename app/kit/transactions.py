@@ -9,13 +9,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from types import TracebackType
-from typing import Any, Final, Generic, Self, TypeVar
+from typing import Any, Final, Generic, Self, TypeVar, cast
 
 import psycopg
 import structlog
 from psycopg import AsyncConnection as DriverConnection
 from psycopg import AsyncRawCursor
-from psycopg import Error as DriverError
 from psycopg.pq import TransactionStatus
 from sqlalchemy import PoolResetState
 from sqlalchemy.exc import DBAPIError, DisconnectionError, InterfaceError, OperationalError
@@ -87,10 +86,8 @@ async def begin(
 
 async def driver_of(connection: AsyncConnection) -> DriverConnection[Any]:
     """Returns psycopg's own connection."""
-    driver = (await connection.get_raw_connection()).driver_connection
-    if not isinstance(driver, DriverConnection):
-        raise TypeError("the driver's connection is not a psycopg AsyncConnection")
-    return driver
+    raw = await connection.get_raw_connection()
+    return cast("DriverConnection[Any]", raw.driver_connection)
 
 
 def refuse_closed(connection: Any, _record: object, _proxy: object) -> None:
@@ -115,13 +112,10 @@ def is_idle(driver: DriverConnection[Any]) -> bool:
 
 def roll_back_open(connection: Any, _record: object, state: PoolResetState) -> None:
     """Rolls back the open transaction of a connection that returns to the pool."""
-    if not state.asyncio_safe or state.transaction_was_reset:
-        return
-    if not is_idle(connection.driver_connection):
+    is_open = state.asyncio_safe and not state.transaction_was_reset
+    if is_open and not is_idle(connection.driver_connection):
         connection.rollback()
 
-
-_SLOT_TIMEOUT_S: Final = 10.0
 
 _current: ContextVar["RequestTransaction | None"] = ContextVar("request_transaction", default=None)
 
@@ -169,7 +163,7 @@ class RequestSlots:
     async def taken(self, principal: Principal) -> AsyncIterator[None]:
         """Raises `Unavailable` when no slot becomes free in time."""
         try:
-            async with asyncio.timeout(_SLOT_TIMEOUT_S):
+            async with asyncio.timeout(10):
                 free = await self._slots.acquire(principal.organization_id, principal.scope_id)
         except TimeoutError as error:
             raise Unavailable("Too many requests are running; try again soon.") from error
@@ -330,23 +324,19 @@ class AutocommitStatements:
 
     async def _run(self, statement: PreparedStatement, arguments: list[Any]) -> Sequence[Any]:
         connection = await self._engine.raw_connection()
-        driver = connection.driver_connection
+        driver = cast("DriverConnection[Any]", connection.driver_connection)
         try:
-            if not isinstance(driver, DriverConnection):
-                raise TypeError("the driver's connection is not a psycopg AsyncConnection")
-            try:
-                # A raw cursor does not search the text for placeholders: its parameters are
-                # numbered.
-                cursor = AsyncRawCursor(driver, row_factory=lambda _: statement.make_row)
-                # The first use prepares the statement, because planning takes as long as the rest.
-                await cursor.execute(statement.text, arguments, prepare=True)
-                return await cursor.fetchall()
-            except DriverError as error:
-                if driver.closed:
-                    connection.invalidate(error)
-                raise
+            # A raw cursor does not search the text for placeholders: its parameters are numbered.
+            cursor = AsyncRawCursor(driver, row_factory=lambda _: statement.make_row)
+            # The first use prepares the statement, because planning takes as long as the rest.
+            await cursor.execute(statement.text, arguments, prepare=True)
+            return await cursor.fetchall()
+        except psycopg.Error as error:
+            if driver.closed:
+                connection.invalidate(error)
+            raise
         finally:
-            if isinstance(driver, DriverConnection) and is_idle(driver):
+            if is_idle(driver):
                 connection.close()  # nothing to roll back, so nothing to wait for
             else:
                 await greenlet_spawn(connection.close)
