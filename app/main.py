@@ -96,7 +96,7 @@ def lifespan_of(settings: Settings | None) -> Lifespan[FastAPI]:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         log_to_stderr()
         hide_queries()
-        context = ProcessContext.of(settings or load_settings())
+        context = ProcessContext(settings or load_settings())
         app.state.context = context
         if context.settings.monitoring_key is not None:
             app.state.process_metrics = ProcessMetrics()

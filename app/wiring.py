@@ -1,8 +1,7 @@
 """Joins services with stores and gateways: of a process, of a tenant, of an administration."""
 
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
-from typing import Any, Final, Self, TypeVar
+from typing import Any, TypeVar
 
 from app.accounts.key_service import AdminKeyService, KeyService
 from app.accounts.service import (
@@ -29,7 +28,7 @@ from app.graders.scorer import ComputingShares
 from app.graders.service import RegisteredGraderService
 from app.http.health import HealthPorts, HealthService
 from app.http.idempotency import IdempotencyService
-from app.http.rate_limits import RateLimits, RedisRateLimits
+from app.http.rate_limits import RedisRateLimits
 from app.jobs.creation import CreationPorts, JobCreationService
 from app.jobs.curve_service import CurvePointService, CurveService
 from app.jobs.file_validation import FileValidation, FileValidationPorts
@@ -50,15 +49,15 @@ from app.kit.directories import FreeSpace
 from app.kit.egress import Egress, EgressPolicy, ProjectEgress
 from app.kit.egress_client import build_egress
 from app.kit.endpoints import CallSigner, cache_salt
-from app.kit.job_queue import CeleryJobQueue, JobQueue
-from app.kit.objects import Objects, build_objects
-from app.kit.sealing import SecretBox, build_secret_box
+from app.kit.job_queue import CeleryJobQueue
+from app.kit.objects import build_objects
+from app.kit.sealing import build_secret_box
 from app.kit.slots import ProjectSlots, SharedSlots
 from app.kit.texts import Redaction, nothing, shaped_data
 from app.models.chat_service import ChatCompletionService, chat_slots
 from app.models.chat_usage import ChatUsage
 from app.models.completion_service import StoredCompletionService
-from app.models.engine import AdapterCache, Inference, build_adapter_cache
+from app.models.engine import Inference, build_adapter_cache
 from app.models.engine_http import HttpInference
 from app.models.export_service import AdapterService, ExportPorts, ExportService
 from app.models.service import JudgeModels, ModelService, PermissionService
@@ -77,7 +76,7 @@ from app.teaching.students.service import StudentService
 from app.tools.definition_check import RegisteredEndpointService
 from app.tools.mcp_contract import McpContractService
 from app.tools.registry_service import RegistryPorts
-from app.tools.sandbox import Sandbox, SharedSandbox, build_sandbox
+from app.tools.sandbox import Sandbox, build_sandbox
 from app.tools.service import (
     EnvironmentService,
     McpImportService,
@@ -107,90 +106,51 @@ def rewrapping_service(settings: Settings, database: Database) -> RewrappingServ
     return RewrappingService(database, build_secret_box(settings), api_key_head=head)
 
 
-_SANDBOX_PATIENCE_S: Final = 5.0
-"""Seconds for which a trial waits for a runner that restarts."""
-_SANDBOX_WAIT_S: Final = 60.0
-"""Seconds for which a caller's program waits for its start, half the time of a trial."""
-
-
-@dataclass(frozen=True, slots=True)
 class ProcessContext:
     """The pools and clients of a process, which all services share."""
 
-    settings: Settings
-    database: Database
-    objects: Objects
-    adapters: AdapterCache
-    queue: JobQueue
-    egress: Egress
-    judge_egress: Egress
-    """Egress to the operator's own judges and embeddings; never used for customers' addresses."""
-    inference: Inference
-    sandbox: SharedSandbox
-    secret_box: SecretBox
-    keys: KeyService
-    rate_limits: RateLimits
-    inspections: Inspections
-    health: HealthService
-    chats: ProjectSlots
-    chat_usage: ChatUsage
-    file_validation: FileValidation
-    requests: ProjectSlots
-    downloads: ProjectSlots
-    streams: ProjectSlots
-    job_watch: JobWatch
-    exports: SharedSlots = field(default_factory=lambda: SharedSlots(2))
-    """A read of an export may hold many megabytes, and a connection to the database."""
-    tool_tests: ProjectSlots = field(default_factory=tool_test_slots)
-    environment_tests: ProjectSlots = field(default_factory=environment_test_slots)
-    computing: ComputingShares = field(default_factory=ComputingShares)
-    scenarios: ProjectSlots = field(default_factory=scenario_slots)
-    calibrations: ProjectSlots = field(default_factory=calibration_slots)
-
-    @classmethod
-    def of(cls, settings: Settings) -> Self:
-        database = Database(settings.database_url, quotas=settings.quotas)
-        objects = build_objects(settings)
-        queue = CeleryJobQueue(settings.redis_url)
-        inspections = Inspections(objects, settings.work_dir)
-        file_validation = FileValidation(
-            FileValidationPorts(database, queue, inspections),
+    def __init__(self, settings: Settings) -> None:
+        quotas, redis_url = settings.quotas, settings.redis_url
+        self.settings = settings
+        self.database = Database(settings.database_url, quotas=quotas)
+        self.objects = build_objects(settings)
+        self.adapters = build_adapter_cache(settings, self.objects)
+        self.queue = CeleryJobQueue(redis_url)
+        self.egress = build_egress(settings.egress)
+        # To the operator's own judges and embeddings; never used for customers' addresses.
+        self.judge_egress = build_judge_egress(
+            settings.judges, settings.egress, embeddings=settings.embeddings
+        )
+        self.inference = HttpInference(
+            settings.engine_url, api_key=settings.engine_api_key.get_secret_value()
+        )
+        # A trial waits for a runner that restarts, and half of its time for its start.
+        self.sandbox = build_sandbox(settings, patience_s=5.0, wait_s=60.0)
+        self.secret_box = build_secret_box(settings)
+        self.keys = build_key_service(settings, self.database)
+        per_minute = settings.requests_per_minute
+        self.rate_limits = RedisRateLimits(redis_url, requests_per_minute=per_minute)
+        self.inspections = Inspections(self.objects, settings.work_dir)
+        space = FreeSpace.of(settings)
+        self.health = HealthService(
+            HealthPorts(self.database, self.queue, self.inference, space, self.sandbox)
+        )
+        self.chats = chat_slots(quotas.chats_in_flight)
+        self.chat_usage = ChatUsage(self.database, settings.pricing, flush_s=settings.usage_flush_s)
+        self.file_validation = FileValidation(
+            FileValidationPorts(self.database, self.queue, self.inspections),
             base_models=settings.base_models,
             after_s=settings.validate_files_after_s,
         )
-        inference = HttpInference(
-            settings.engine_url, api_key=settings.engine_api_key.get_secret_value()
-        )
-        sandbox = build_sandbox(settings, patience_s=_SANDBOX_PATIENCE_S, wait_s=_SANDBOX_WAIT_S)
-        return cls(
-            settings=settings,
-            database=database,
-            objects=objects,
-            adapters=build_adapter_cache(settings, objects),
-            queue=queue,
-            egress=build_egress(settings.egress),
-            judge_egress=build_judge_egress(
-                settings.judges, settings.egress, embeddings=settings.embeddings
-            ),
-            inference=inference,
-            sandbox=sandbox,
-            health=HealthService(
-                HealthPorts(database, queue, inference, FreeSpace.of(settings), sandbox)
-            ),
-            secret_box=build_secret_box(settings),
-            keys=build_key_service(settings, database),
-            rate_limits=RedisRateLimits(
-                settings.redis_url, requests_per_minute=settings.requests_per_minute
-            ),
-            inspections=inspections,
-            chats=chat_slots(settings.quotas.chats_in_flight),
-            chat_usage=ChatUsage(database, settings.pricing, flush_s=settings.usage_flush_s),
-            file_validation=file_validation,
-            requests=ProjectSlots(settings.quotas.requests_in_flight, noun="requests"),
-            downloads=ProjectSlots(settings.quotas.downloads_in_flight, noun="downloads"),
-            streams=ProjectSlots(settings.quotas.streams_in_flight, noun="live streams"),
-            job_watch=JobWatch(database, heartbeat_s=settings.stream_heartbeat_s),
-        )
+        self.requests = ProjectSlots(quotas.requests_in_flight, noun="requests")
+        self.downloads = ProjectSlots(quotas.downloads_in_flight, noun="downloads")
+        self.streams = ProjectSlots(quotas.streams_in_flight, noun="live streams")
+        self.job_watch = JobWatch(self.database, heartbeat_s=settings.stream_heartbeat_s)
+        # A read of an export may hold many megabytes, and a connection to the database.
+        self.exports = SharedSlots(2)
+        self.tool_tests, self.environment_tests = tool_test_slots(), environment_test_slots()
+        self.computing, self.scenarios = ComputingShares(), scenario_slots()
+        self.calibrations = calibration_slots()
 
     def dashboard_sessions(self) -> DashboardSessionService:
         return DashboardSessionService(self.database, self.keys)
