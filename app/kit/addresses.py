@@ -271,8 +271,6 @@ OF_PROJECT: Final = 4
 _OF_ORGANIZATION: Final = 8
 _OF_ALL: Final = 256
 """Thirty-two organizations of unanswered names fill it; a waiting thread costs next to nothing."""
-_THREADS: Final = 2 * _OF_ALL
-"""A process has two clients, of customers' endpoints and of the operator's."""
 _LOOKUP_TIMEOUT_S: Final = 5.0
 _SLOT_TIMEOUT_S: Final = 5.0
 NOT_LOOKED_UP: Final = (
@@ -345,7 +343,8 @@ def _heard(task: "asyncio.Future[list[str]]") -> None:
 @cache
 def _lookup_threads() -> ThreadPoolExecutor:
     """Returns threads of their own, so that a slow name server delays nothing else."""
-    return ThreadPoolExecutor(_THREADS, thread_name_prefix="egress-dns")
+    # A process has two clients, of customers' endpoints and of the operator's.
+    return ThreadPoolExecutor(2 * _OF_ALL, thread_name_prefix="egress-dns")
 
 
 async def _system_lookup(host: str, port: int) -> list[str]:

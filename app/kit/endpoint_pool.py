@@ -146,10 +146,6 @@ class WaitingCalls:
 
 
 MAX_REQUEST_BYTES: Final = 1_048_576
-_MOST_GIVE_UPS: Final = 3
-"""Retries of a call whose endpoint has been down for too long."""
-_FIRST_DELAY_S: Final = 0.5
-_LONGEST_DELAY_S: Final = 30.0
 
 
 class EndpointPool:
@@ -267,26 +263,24 @@ class Endpoint:
                 return EndpointAnswer(value, attempt, reply.latency_s)
             except EndpointFault as fault:
                 fault.attempts = attempt
-                if not self._is_probe(fault):
-                    failed += 1
+                # An attempt that only found that the endpoint is still down does not count.
+                is_waiting = self._pool.outages is not None and self.breaker.has_patience
+                is_absent = absence_of(fault) is not None and not isinstance(fault, GaveUp)
+                failed += not (is_waiting and is_absent)
                 delay = self._delay(fault, failed)
                 if delay is None or self._pool.clock.now() + delay >= deadline:
                     raise
             await self._pool.clock.sleep(delay)
             attempt += 1
 
-    def _is_probe(self, fault: EndpointFault) -> bool:
-        """Whether an attempt only found that the endpoint is still down, and does not count."""
-        is_waiting = self._pool.outages is not None and self.breaker.has_patience
-        return is_waiting and absence_of(fault) is not None and not isinstance(fault, GaveUp)
-
     def _delay(self, fault: EndpointFault, failed: int) -> float | None:
         """Seconds before the next attempt, after so many that count; `None`: no retry."""
+        # Calls of an endpoint that has been down for too long have few retries.
         gives_up = self._pool.outages is not None and self.breaker.is_open
-        most = min(self._pool.max_retries, _MOST_GIVE_UPS if gives_up else math.inf)
+        most = min(self._pool.max_retries, 3 if gives_up else math.inf)
         if fault.kind in (FaultKind.REFUSED, FaultKind.TOO_LARGE) or failed > most:
             return None
-        longest = min(_LONGEST_DELAY_S, _FIRST_DELAY_S * 2.0 ** max(0, failed - 1))
+        longest = min(30.0, 0.5 * 2.0 ** max(0, failed - 1))
         return max(self._pool.jitter() * longest, fault.retry_after_s)
 
     async def _attempt(

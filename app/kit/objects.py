@@ -40,7 +40,6 @@ log = structlog.get_logger()
 
 _UNLINKABLE: Final = frozenset({errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP})
 """Errors of a link to another file system, or on one without hard links."""
-_WRITABLE: Final = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
 
 @contextmanager
@@ -73,9 +72,8 @@ def link_or_copy(source: Path, destination: Path) -> None:
 def make_read_only(path: Path) -> None:
     """Removes the write permissions of a file, because a hard link to it may be a stored object."""
     mode = path.stat().st_mode
-    if mode & _WRITABLE:
-        with suppress(PermissionError):  # another user's file, whose permissions protect it
-            path.chmod(stat.S_IMODE(mode) & ~_WRITABLE)
+    with suppress(PermissionError):  # another user's file, whose permissions protect it
+        path.chmod(stat.S_IMODE(mode) & ~0o222)
 
 
 def committed_files(directory: Path) -> list[Path]:
@@ -162,12 +160,9 @@ class Objects(Protocol):
         ...
 
     async def put_directory(self, key: str, directory: Path) -> None:
-        """Stores the files of a committed directory (plain files and their `manifest.json`) under
-        a new key. Readers see all files or none. `directory` must not change afterwards; its files
-        may become read-only.
-
-        Raises `FileExistsError` if the key exists, because a version is never overwritten, and
-        `ManifestMismatch` for anything but a plain file: a link, a pipe, a directory.
+        """Stores a committed directory, all files or none, under a new key. `directory` must not
+        change afterwards; its files may become read-only. Raises `FileExistsError`, because a
+        version is never overwritten, and `ManifestMismatch` for anything but a plain file.
         """
         ...
 
@@ -182,10 +177,8 @@ class Objects(Protocol):
         ...
 
     async def children(self, directory: str) -> list[StoredChild]:
-        """Returns the objects and directories directly below a directory, in order of key.
-
-        A storage on a disk also returns interrupted writes, whose names start with a dot, and any
-        storage may return a directory that has just become empty.
+        """Returns the objects and directories directly below a directory, in order of key, with
+        interrupted writes, whose names start with a dot.
         """
         ...
 
@@ -320,18 +313,12 @@ def _put_directory(directory: Path, target: Path) -> None:
     files = committed_files(directory)
     if target.exists():
         raise FileExistsError(target.name)
-    partial = partial_of(target)
-    try:
-        with room_needed():
-            partial.mkdir()
-            for file in files:
-                link_or_copy(file, partial / file.name)
-                flush(partial / file.name)
-            flush(partial)
-            publish_file(partial, target)
-    except BaseException:
-        remove(partial)
-        raise
+    with _partial_directory(target) as partial:
+        for file in files:
+            link_or_copy(file, partial / file.name)
+            flush(partial / file.name)
+        flush(partial)
+        publish_file(partial, target)
 
 
 def _fetch_directory(source: Path, destination: Path, key: str) -> None:
@@ -339,13 +326,20 @@ def _fetch_directory(source: Path, destination: Path, key: str) -> None:
     if destination.exists():
         raise FileExistsError(destination)
     destination.parent.mkdir(parents=True, exist_ok=True)
+    with _partial_directory(destination) as partial:
+        for file in source.iterdir():
+            link_or_copy(file, partial / file.name)
+        rename_directory(partial, destination)
+
+
+@contextmanager
+def _partial_directory(destination: Path) -> Iterator[Path]:
+    """Yields an empty directory beside the destination, which is removed if the block raises."""
     partial = partial_of(destination)
     try:
         with room_needed():
             partial.mkdir()
-            for file in source.iterdir():
-                link_or_copy(file, partial / file.name)
-            rename_directory(partial, destination)
+            yield partial
     except BaseException:
         remove(partial)
         raise

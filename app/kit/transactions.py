@@ -117,6 +117,7 @@ def roll_back_open(connection: Any, _record: object, state: PoolResetState) -> N
         connection.rollback()
 
 
+_SLOT_TIMEOUT_S: Final = 10.0
 _current: ContextVar["RequestTransaction | None"] = ContextVar("request_transaction", default=None)
 
 
@@ -163,7 +164,7 @@ class RequestSlots:
     async def taken(self, principal: Principal) -> AsyncIterator[None]:
         """Raises `Unavailable` when no slot becomes free in time."""
         try:
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(_SLOT_TIMEOUT_S):
                 free = await self._slots.acquire(principal.organization_id, principal.scope_id)
         except TimeoutError as error:
             raise Unavailable("Too many requests are running; try again soon.") from error
