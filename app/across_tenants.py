@@ -1,10 +1,7 @@
 """Transactions that see the rows of all tenants, for the GPU plane only.
 
-The setting `app.system` lets the worker's role bypass row-level security on the tables that need
-it. The API's role gets no further rows from it. This is the only module that names the setting, and
-every module of `app.store` that imports this one is closed to the control plane by an import
-contract. The claims of the Coach (`app.teaching.coach.store`) need no such transaction: they ask a
-function of the database, and write as the tenant.
+The setting `app.system`, which only this module names, lets the worker's role bypass row-level
+security where a table needs it. The API's role gets no further rows from it.
 """
 
 from functools import cached_property

@@ -171,11 +171,9 @@ class RequestUnitOfWork(UnitOfWork):
 
 
 class RunUnitOfWork(ProjectUnitOfWork):
-    """A run's transaction. It locks the job row at its own fence, so that no newer claim is
-    made before the commit, and an older claim can write nothing.
-
-    Transactions of one run therefore follow one another. A shared lock would let two of them wait
-    for each other's end once both update the row.
+    """A run's transaction. It locks the job row at its fence, so that no newer claim is made before
+    the commit, and an older one can write nothing. Those of one run follow one another: with shared
+    locks, two that update the row would wait for each other.
     """
 
     eval_runs = Store(AttachedEvalRunStore)
@@ -293,10 +291,8 @@ class Database:
         return self._unit({_ORGANIZATION: organization_id})
 
     def project_of(self, organization_id: OrganizationId, project_id: ProjectId) -> UnitOfWork:
-        """Returns a unit that can read an organization and the data of one of its projects.
-
-        It never joins the transaction of a request, so that other transactions see its changes at
-        once, such as the archiving of a project.
+        """Returns a unit that reads an organization and a project's data. It joins no request, so
+        that others see its changes at once, such as the archiving of a project.
         """
         return self._unit({_ORGANIZATION: organization_id, PROJECT: project_id})
 

@@ -1,8 +1,7 @@
 """The sealed blobs of all tenants, for the one command that wraps them under a new key.
 
-Only the tables' owner, the role of migrations, gets any row with the setting `app.rewrap`: neither
-the API nor a worker can read other tenants' blobs with it. This is the only module that names the
-setting, and `app.rewrapping` alone may import it.
+Only the tables' owner, the role of migrations, gets any row with the setting `app.rewrap`, which
+only this module names.
 """
 
 from collections.abc import Sequence

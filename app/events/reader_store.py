@@ -1,9 +1,8 @@
 """The event log across tenants, for the worker's role only: sequence, read, advance, prune.
 
-A consumer misses no event, whatever the order in which transactions commit: a row has no position
-when it is committed, and the sequencer, one at a time, assigns the next positions to the rows that
-are committed by then. A row that a reader cannot see yet gets a higher position than every row that
-the reader has seen.
+A consumer misses no event, whatever the order of commits: the sequencer, one at a time, assigns the
+next positions to the rows that are committed by then, so that one that a reader cannot see yet gets
+a higher position than every row that it has seen.
 """
 
 from collections.abc import Collection

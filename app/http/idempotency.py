@@ -1,10 +1,8 @@
 """Requests under an Idempotency-Key: executed once, then replayed from the stored response.
 
-A request that makes rows runs in one transaction together with its response: a crash leaves both or
-neither. A request that makes no rows, and may wait minutes for a model or an endpoint, only marks
-its key meanwhile, without a transaction.
-
-Stored responses are sealed, because a response may contain a key or a signing secret.
+A request that makes rows runs in one transaction together with its response. One that makes none,
+and may wait minutes, only marks its key meanwhile. Stored responses are sealed: they may contain a
+key or a signing secret.
 """
 
 import base64

@@ -1,9 +1,8 @@
 """Rate limits of projects, counted over all API processes together.
 
-Fixed windows of one minute in the broker's Redis, exact over processes; a burst across a window's
-edge may reach twice the limit. Requests that arrive during a count are counted together by the next
-one. While Redis is unavailable nothing is counted and every request passes: a limit protects the
-service and must not stop it.
+Windows of a minute in the broker's Redis; a burst across an edge may reach twice the limit. What
+arrives during a count is counted together by the next one. While Redis is unavailable every request
+passes: a limit protects the service and must not stop it.
 """
 
 import asyncio

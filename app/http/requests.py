@@ -117,10 +117,8 @@ Result = TypeVar("Result")
 
 
 async def unless_client_hangs_up(request: Request, work: Coroutine[Any, Any, Result]) -> Result:
-    """Returns the result of `work`. Cancels it and raises `ClientDisconnect` when the client hangs
-    up.
-
-    The request's body must have been read, because the next message is then the disconnect.
+    """Cancels `work` and raises `ClientDisconnect` when the client hangs up. The body must have
+    been read, because the next message is then the disconnect.
     """
 
     async def hang_up() -> None:

@@ -233,9 +233,7 @@ def _link(document: dict[str, Any]) -> None:
 
 
 def _promise_fields(document: dict[str, Any]) -> None:
-    """Marks the fields of reply models as required, except fields that a reply may leave out
-    (`exclude_if`), and fields with a default in replies that are passed on unchanged.
-    """
+    """Marks fields of replies as required, unless one may be left out, or the reply passed on."""
     schemas = document["components"]["schemas"]
     schemas.pop("HTTPValidationError", None)
     schemas.pop("ValidationError", None)

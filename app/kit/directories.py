@@ -1,7 +1,6 @@
-"""Directories with a manifest that are written atomically.
+"""Directories with a manifest that are written atomically, digests of files, and free space.
 
-A committed directory never changes. It survives a power failure only after it was copied to object
-storage (`Objects.put_directory`).
+A committed directory survives a power failure only in object storage (`Objects.put_directory`).
 """
 
 import errno

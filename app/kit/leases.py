@@ -164,9 +164,8 @@ class LeasedRows:
         return {}
 
     async def claim_chosen(self, chosen: SelectBase, lease_s: float) -> list[Lease]:
-        """Claims every row that `chosen` selects by `project_id` and `id`, and skips rows that
-        another transaction has locked, or has claimed or closed since the choice. Counts no
-        attempts.
+        """Claims the rows that `chosen` selects by `project_id` and `id`; skips those that are
+        locked, or claimed or closed since. Counts no attempts.
         """
         table, chosen_rows = self.table, chosen.cte("chosen")
         locked = (

@@ -1,9 +1,8 @@
 """Configures log lines on standard error, for every process of both planes.
 
-A traceback contains code, never the values of local variables: structlog's default prints them if
-`rich` is installed, API keys, customer headers and rows included, and rendering one such traceback
-blocked the event loop for 3 to 11 seconds (measured). An access log has no query strings, in which
-a client may have put a key by mistake.
+A traceback has no values of local variables, which structlog prints if `rich` is installed, keys
+and rows included: one blocked the event loop for 3 to 11 seconds (measured). An access log has no
+query strings, in which a client may have put a key by mistake.
 """
 
 import logging

@@ -153,9 +153,8 @@ def first_fault(
 def refusals(
     root: str, faults: Iterable[ErrorDetails], *, elsewhere: KeyHints = NOWHERE
 ) -> Iterator[InvalidRequest]:
-    """Yields one error for each parameter; a union reports a fault of every member it tried. Errors
-    are made lazily: a body can have thousands. `elsewhere` are parameters for which an unknown key
-    may have been meant.
+    """Yields an error for each parameter, lazily: a body can have thousands of faults. An unknown
+    key may have been meant for a parameter `elsewhere`.
     """
     by_param: dict[str, list[ErrorDetails]] = {}
     for fault in _without_echoes(list(faults)):

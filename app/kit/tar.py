@@ -1,8 +1,7 @@
 """A tar archive of stored objects and of bytes in memory, as a stream of known length.
 
-The same members always give the same bytes, so that a later request can continue an archive; that a
-reader holds two chunks in memory; and that the archive ends early (`ObjectDamaged`) when a stored
-object differs from its digest.
+The same members always give the same bytes, so that a later request can continue an archive. It
+ends early (`ObjectDamaged`) when a stored object differs from its digest.
 """
 
 import asyncio

@@ -91,10 +91,8 @@ async def driver_of(connection: AsyncConnection) -> DriverConnection[Any]:
 
 
 def refuse_closed(connection: Any, _record: object, _proxy: object) -> None:
-    """Refuses a closed connection at check-out from the pool, so that the pool opens another.
-
-    An idle server only sends the end of the connection, so a readable socket means that the server
-    closed it.
+    """Refuses a closed connection, so that the pool opens another: an idle server only sends the
+    end of a connection, which makes its socket readable.
     """
     pgconn = connection.driver_connection.pgconn
     if pgconn.status != 0:  # libpq's CONNECTION_OK
@@ -148,11 +146,8 @@ class RequestTransaction:
 
 
 class RequestSlots:
-    """Limits the number of requests that occupy a transaction, and so a connection, until they end.
-
-    Such a request may need a second connection, for a unit of another context. If requests
-    occupied all connections, none of them could end. One project leaves slots to the others of its
-    organization, and one organization a slot to other organizations.
+    """Limits the requests that occupy a connection until they end, as each may need a second one. A
+    project leaves slots to the others of its organization, and that one to others.
     """
 
     def __init__(self, at_once: int) -> None:
