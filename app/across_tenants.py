@@ -23,8 +23,6 @@ class CrossTenantUnitOfWork(BaseUnitOfWork):
 
 
 class ClaimUnitOfWork(CrossTenantUnitOfWork, Generic[Rows_co]):
-    """A transaction on the leases of one table, across all tenants."""
-
     def __init__(self, database: Database, rows: type[Rows_co]) -> None:
         super().__init__(database)
         self._rows = rows
@@ -40,5 +38,4 @@ class ClaimUnitOfWork(CrossTenantUnitOfWork, Generic[Rows_co]):
 
 
 async def set_tenant(session: AsyncSession, project_id: str) -> None:
-    """Makes the transaction read and write as the tenant `project_id` from now on."""
     await session.execute(select(func.set_config("app.project", project_id, True)))

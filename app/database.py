@@ -62,8 +62,6 @@ from app.webhooks.store import WebhookEndpointStore
 
 
 class ProjectUnitOfWork(BaseUnitOfWork):
-    """The stores that a request and a run of a project share."""
-
     events = Store(EventStore)
     metrics = Store(MetricStore)
     checkpoints = Store(CheckpointStore)

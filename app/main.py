@@ -90,7 +90,6 @@ def _freeze_startup_objects() -> None:
 
 
 def lifespan_of(settings: Settings | None) -> Lifespan[FastAPI]:
-    """Returns what opens the pools and clients of a process, and closes them at its end."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:

@@ -71,7 +71,6 @@ class ExpiryStore:
         )
 
     async def known_files(self, project_id: str, file_ids: Sequence[str]) -> set[str]:
-        """Returns the ids that have a row, in any state."""
         known = await self._session.scalars(
             select(File.id).where(File.project_id == project_id, File.id.in_(file_ids))
         )

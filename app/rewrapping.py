@@ -48,7 +48,6 @@ def _by_id(
     noun: str,
     table: type[FineTuningJobTable | CoachSessionTable | EvalTable | WebhookEndpointTable],
 ) -> SealedColumn:
-    """Returns the secrets of a table whose rows have a project and an id."""
     return SealedColumn(
         noun, table, table.secrets, (table.project_id, table.id), cast(table.id, Text)
     )
@@ -126,7 +125,6 @@ class SealedBlobs:
         return written.first() is not None
 
     async def count(self, column: SealedColumn, head: bytes) -> int:
-        """Returns the number of blobs that begin with `head`."""
         query = select(func.count()).where(func.substr(column.blob, 1, len(head)) == head)
         return int(await self._session.scalar(query) or 0)
 

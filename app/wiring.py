@@ -171,7 +171,6 @@ class ProcessContext:
 
 
 def context_of(application: Any) -> ProcessContext:
-    """Returns the context that an application's start has put into its state."""
     context = application.state.context
     if not isinstance(context, ProcessContext):
         raise TypeError("the application was started without a context")
@@ -182,8 +181,6 @@ _EndpointService = TypeVar("_EndpointService", bound=RegisteredEndpointService)
 
 
 class Factory:
-    """Builds the services of one tenant."""
-
     def __init__(self, context: ProcessContext, tenant: Tenant) -> None:
         self._context, self._tenant = context, tenant
         self._database, self._settings = context.database, context.settings
@@ -481,7 +478,6 @@ class Factory:
 
 
 def coach_runner(context: ProcessContext) -> CoachRunner:
-    """Builds the runner of one process, which takes each step as the session's tenant."""
     return CoachRunner(
         context.database,
         lambda tenant: Factory(context, tenant).coach_driver(),
@@ -490,8 +486,6 @@ def coach_runner(context: ProcessContext) -> CoachRunner:
 
 
 class Administration:
-    """Builds the services of an organization's administration."""
-
     def __init__(self, context: ProcessContext, principal: AdminPrincipal) -> None:
         self._context, self._principal = context, principal
         self._database = context.database

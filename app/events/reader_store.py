@@ -93,7 +93,6 @@ class EventLogReader:
         return LogPage(events, reached)
 
     async def forget(self, limit: int, *, keep_s: float) -> int:
-        """Deletes old events, read or not. Returns their number."""
         oldest = (
             select(Table.seq)
             .where(Table.position.is_not(None))
@@ -133,7 +132,6 @@ class EventCursorStore:
     async def ended(
         self, consumers: Collection[str], scopes: Collection[str]
     ) -> set[tuple[str, str]]:
-        """Returns consumer and scope of the cursors at `ENDED`."""
         query = select(Cursor.consumer, Cursor.scope).where(
             Cursor.consumer.in_(consumers), Cursor.scope.in_(scopes), Cursor.position == ENDED
         )

@@ -89,7 +89,6 @@ def wrote_end(session: AsyncSession) -> bool:
 async def log_end(
     session: AsyncSession, project_id: str, *, event_type: EventType, subject: str
 ) -> None:
-    """Logs that a job or an eval run has ended."""
     session.info[_WROTE_END] = True
     row = {
         "id": new_id("evt_"),
@@ -102,7 +101,6 @@ async def log_end(
 
 
 async def log_job_event(session: AsyncSession, job_event: dict[str, Any]) -> None:
-    """Logs an event of a job's own list. `job_event`: its row, by column."""
     await session.execute(_INSERT, job_event_row(job_event))
 
 

@@ -86,7 +86,6 @@ CurrentTenant = Annotated[Tenant, Depends(ByKey(tenant))]
 
 
 async def factory(request: Request, credentials: Credentials) -> Factory:
-    """Returns the services of the key's project."""
     return Factory(context_of(request.app), await tenant(request, credentials))
 
 

@@ -106,7 +106,6 @@ def responses(*codes: int) -> dict[int | str, dict[str, Any]]:
 
 
 def unavailable() -> dict[int | str, dict[str, Any]]:
-    """Returns the documented error of a route that needs no key."""
     return {503: {"model": ErrorEnvelope, "description": _DESCRIPTIONS[503]}}
 
 
@@ -137,7 +136,6 @@ def _hints(request: Request) -> PathHints:
 
 
 def error_reply(error: RequestError, *, hint: str = "") -> JSONResponse:
-    """Returns the reply, with a hint behind its message."""
     headers: dict[str, str] | None = None
     if isinstance(error, RateLimited) and error.retry_after_s is not None:
         headers = {
@@ -222,7 +220,6 @@ async def _client_gone(_: Request, __: Exception) -> JSONResponse:
 
 
 def server_error() -> JSONResponse:
-    """Returns the answer to a fault of the service, without details."""
     return envelope(
         500,
         "The server had an error while processing your request.",

@@ -46,7 +46,6 @@ class Health:
 
     @property
     def degraded(self) -> bool:
-        """True while any part has a problem."""
         return not all(part.ok for part in self.parts.values())
 
 
@@ -65,8 +64,6 @@ class HealthPorts:
 
 
 class HealthService:
-    """The health of one process, with cached results."""
-
     def __init__(self, ports: HealthPorts, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._ports = ports
         # Not the loop's own threads: they may all be busy with requests.

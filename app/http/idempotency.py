@@ -19,8 +19,6 @@ from app.kit.sealing import SecretBox, SecretsUnreadable
 
 
 class SealedResponses:
-    """Converts responses to and from their sealed form in a row."""
-
     def __init__(self, box: SecretBox, principal: Principal) -> None:
         self._box, self._scope = box, principal.scope_id
 
@@ -109,7 +107,6 @@ class IdempotencyService:
     async def settle(
         self, principal: Principal, key: str, fingerprint: bytes, response: HttpResponse | None
     ) -> None:
-        """Stores the response of a marked request, or frees its key."""
         async with self._database.request(principal) as unit:
             if response is not None and response.is_storable:
                 sealed = SealedResponses(self._box, principal).seal(key, response)

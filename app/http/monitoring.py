@@ -125,8 +125,6 @@ _WAITING: Final = (JobStatus.VALIDATING_FILES, JobStatus.QUEUED)
 
 
 class ProcessMetrics:
-    """The metrics of one API process."""
-
     def __init__(self) -> None:
         registry = self._registry = CollectorRegistry()
         ProcessCollector(registry=registry)
@@ -163,7 +161,6 @@ class ProcessMetrics:
 
     @contextmanager
     def request(self, scope: Any) -> Iterator["Answer"]:
-        """Measures a request, whose answer the block describes."""
         answer, began = Answer(), time.perf_counter()
         self._in_flight.inc()
         try:

@@ -46,7 +46,6 @@ class ReaderDeadline:
 
     @property
     def unread_bytes(self) -> int:
-        """The bytes that the client has not acknowledged."""
         waiting = self._transport.get_write_buffer_size()
         if sys.platform != "linux":
             return waiting
@@ -54,7 +53,6 @@ class ReaderDeadline:
         return waiting + int(struct.unpack("i", queued)[0])
 
     def begin(self) -> None:
-        """Restarts the deadline."""
         self.end()
         self._unread_bytes = self.unread_bytes
         self._silent_checks = 0

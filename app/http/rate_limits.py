@@ -87,7 +87,6 @@ class RedisRateLimits:
         return waiter
 
     async def _counted(self, key: str) -> None:
-        """Counts the waiting requests in batches until none is left."""
         waiting: list[asyncio.Future[int | None]] = []
         try:
             while waiting := self._waiting[key]:

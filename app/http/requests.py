@@ -76,7 +76,6 @@ def check_query(request: Request) -> None:
 
 
 def _declared(route: APIRoute) -> dict[str, bool]:
-    """Returns the parameters of a route; True for one that may be repeated."""
     names = dict[str, bool]()
     for field in _parameters(route.dependant):
         info: FieldInfo = field.field_info
@@ -278,7 +277,6 @@ class EmptyQueryValues(Middleware):
 
 
 def _empty_name(part: bytes) -> str | None:
-    """Returns the name of a parameter without a value; `None` for one with a value."""
     name, _, value = part.partition(b"=")
     decoded = unquote_plus(name.decode("latin-1"))
     is_of_a_map = decoded.endswith("]") and decoded.partition("[")[0] in MAPS

@@ -149,7 +149,6 @@ class SpecifiedApp(FastAPI):
         return document
 
     def specification(self) -> bytes:
-        """Returns the document as JSON."""
         if self._written is None:
             self._written = json.dumps(self.openapi(), ensure_ascii=False).encode()
         return self._written

@@ -29,7 +29,6 @@ def current_owner() -> Owner:
 
 @contextmanager
 def calls_of(organization_id: str, project_id: str) -> Iterator[None]:
-    """Counts the calls of the block among those of a project."""
     former = _owner.set((organization_id, project_id))
     try:
         yield
@@ -198,7 +197,6 @@ def _check_name(host: str) -> str:
 
 
 def port_allowed(port: int) -> bool:
-    """Returns true if a public endpoint may use this port."""
     if port in _REFUSED_PORTS:
         return False
     return port in _WEB_PORTS or port >= _FIRST_UNPRIVILEGED_PORT
@@ -295,8 +293,6 @@ class LookupTimeout(OSError):
 
 
 class NameLookups:
-    """The lookups of one client."""
-
     def __init__(self, lookup: Lookup | None = None) -> None:
         self._lookup = lookup or _system_lookup
         self._slots = SharedSlots(_OF_ALL, of_organization=_OF_ORGANIZATION, of_project=OF_PROJECT)

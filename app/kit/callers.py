@@ -81,7 +81,6 @@ def identify(key_id: str) -> None:
 
 @contextmanager
 def acting_as_key(key_id: str) -> Iterator[None]:
-    """Gives the actor of the running task another key within the block."""
     actor = _current.get()
     former = _current.set(None if actor is None else replace(actor, id=key_id))
     try:

@@ -92,7 +92,6 @@ FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 def flush(path: Path) -> None:
-    """Flushes a file, or the entries of a directory, to the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -101,7 +100,6 @@ def flush(path: Path) -> None:
 
 
 def is_plain(path: Path) -> bool:
-    """Returns true for a file that exists and is not a link, pipe, device or directory."""
     try:
         return stat.S_ISREG(path.lstat().st_mode)
     except (FileNotFoundError, NotADirectoryError):
@@ -155,7 +153,6 @@ class FreeSpace:
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
-        """Returns the check of all directories of an installation."""
         paths = [settings.data_dir, settings.work_dir]
         if settings.objects is None:
             paths.append(settings.objects_dir)

@@ -65,7 +65,6 @@ class Download(Protocol):
 
 
 def download_replies(media_type: str, description: str) -> dict[int | str, dict[str, Any]]:
-    """Returns the documented replies of a route that answers with `download_reply`."""
     text = {"schema": {"type": "string"}}
     number = {"schema": {"type": "integer"}}
     headers = {
@@ -118,7 +117,6 @@ def download_reply(
 
 
 def _part(value: str | None, size: int) -> tuple[int, int] | None:
-    """Returns start and stop of a range, `None` for the whole content."""
     found = None if value is None else _RANGE.fullmatch(value.strip())
     if found is None:
         return None
@@ -153,7 +151,6 @@ class Table(Generic[Row]):
 
 
 def table_replies(description: str) -> dict[int | str, dict[str, Any]]:
-    """Returns the documented reply of a route that answers with `table_reply`."""
     schema = {"type": "string", "format": "binary"}
     content = {media_type: {"schema": schema} for media_type in _MEDIA_TYPES.values()}
     return {200: {"description": description, "content": content}}
@@ -210,8 +207,6 @@ class _Lines:
 
 
 class _Sink(io.RawIOBase):
-    """Collects the bytes that the writer wrote since the last read."""
-
     def __init__(self) -> None:
         super().__init__()
         self._pieces = bytearray()

@@ -299,7 +299,6 @@ class EgressClient:
 
 
 def _describe(error: Exception) -> str:
-    """Describes a connection error without naming an address."""
     match error:
         case aiohttp.ClientConnectorDNSError(os_error=LookupsBusy() | LookupTimeout() as fault):
             return str(fault)
@@ -326,7 +325,6 @@ def _overdue(timeout_s: float, waited_s: float | None) -> str:
 
 
 def build_egress(settings: EgressSettings) -> EgressClient:
-    """Builds the client of a process from its configuration."""
     policy = EgressPolicy(
         allow_endpoints=frozenset(settings.allow_endpoints),
         allow_plain_http=settings.allow_plain_http,

@@ -148,7 +148,6 @@ class ConcurrencySlots:
         self._hand_out()
 
     def served(self) -> None:
-        """Records that a request was served."""
         self._clean += 1
         if self._doubling:
             growth = 1.0

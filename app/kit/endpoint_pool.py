@@ -189,7 +189,6 @@ class EndpointPool:
         return [one.breaker.is_open for one in every if one.silence.is_waited_for]
 
     def states(self) -> list[EndpointState]:
-        """Returns the called endpoints, with the outages of those that do not answer."""
         return [endpoint.state() for endpoint in self._endpoints.values()]
 
     @contextmanager
@@ -356,7 +355,6 @@ class Endpoint:
     def _record_fault(
         self, fault: EndpointFault, call_id: str, in_flight: int, *, first: bool
     ) -> None:
-        """Updates slots, breaker and the state of an outage after a failed attempt."""
         is_alive = fault.kind in (FaultKind.BAD_REPLY, FaultKind.TOO_LARGE, FaultKind.REFUSED)
         timed_out = fault.kind is FaultKind.TIMEOUT
         if not is_alive:

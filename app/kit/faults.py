@@ -218,7 +218,6 @@ def unread(
 
 
 def unread_message(keys: Sequence[UnreadKey]) -> str:
-    """Returns the warning about all accepted unknown keys of a call."""
     listed = ", ".join(
         f"'{key.param}'" + (f" (did you mean '{near}'?)" if near is not None else "")
         for key in keys[:MAX_LISTED]
@@ -368,7 +367,6 @@ def _clause(fault: ErrorDetails) -> str:
 
 
 def broken_rule(fault: ErrorDetails) -> str | None:
-    """Returns the message of a violated rule of this project, `None` for a wrong type."""
     kind = fault["type"]
     own = kind not in _BUILT_IN or kind in {"value_error", "assertion_error"}
     return _clause(fault) if own else None
