@@ -88,8 +88,6 @@ class JudgeMark:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingMark:
-    """A choice, one value of which needs embeddings."""
-
     value: str
 
 
@@ -172,8 +170,6 @@ class DescribedFields:
 
 
 class DescribedModel(DescribedFields, BaseModel):
-    """A model whose fields have descriptions in the specification."""
-
     @classmethod
     def read(cls, value: object, /, **given: Any) -> Self:
         """Reads each field that is not given from the attribute of its name, if there is one."""
@@ -193,7 +189,6 @@ def field_text(owner: type, field: str) -> str | None:
 
 @cache
 def _texts(module: str) -> Mapping[tuple[str, str], str]:
-    """Returns the texts of a module by class and field."""
     texts = {}
     tree = module_of(inspect.getsource(sys.modules[module]))
     for node in (each for each in tree.body if isinstance(each, ast.ClassDef)):
@@ -303,8 +298,6 @@ class FieldKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class WalkedField:
-    """A field that the walk found in a customer's document."""
-
     kind: FieldKind
     path: Path
     value: Any

@@ -59,8 +59,6 @@ class HttpResponse:
 
 
 class RepeatedRequest(AgentRftError):
-    """Raised when the same request was answered before; carries the stored response."""
-
     def __init__(self, response: HttpResponse) -> None:
         super().__init__("answered before")
         self.response = response

@@ -66,7 +66,6 @@ class GroupKey:
     """Number of times that a scheduler requeued this prompt of this step."""
 
     def samples(self, count: int) -> "list[SampleKey]":
-        """Returns the keys of the group's rollouts, in order."""
         return [
             SampleKey(self.job_id, self.split, self.step, self.prompt_index, sample, self.attempt)
             for sample in range(count)
@@ -148,7 +147,6 @@ class SampleKey:
         return f"episode_{_digest('environment', self.text, call)[:24]}"
 
     def turn_key(self, turn: int) -> str:
-        """Returns the journal key of one sampled turn."""
         return f"{_TURN}{_digest('turn', self.text, turn)[:24]}"
 
 

@@ -245,7 +245,6 @@ class QueuedRows(LeasedRows):
         return ids
 
     async def waiting(self) -> int:
-        """Counts the rows that wait for a worker."""
         table = self.table
         count = select(func.count()).select_from(table).where(self._is_open(), is_unleased(table))
         return await self._session.scalar(count) or 0

@@ -44,7 +44,6 @@ _UNLINKABLE: Final = frozenset({errno.EXDEV, errno.EPERM, errno.EMLINK, errno.EN
 
 @contextmanager
 def room_needed() -> Iterator[None]:
-    """Converts errors of a full disk to `NoFreeSpace`."""
     try:
         yield
     except OSError as error:
@@ -388,7 +387,6 @@ async def local_copy(objects: Objects, key: str, work_dir: Path) -> AsyncIterato
 
 @asynccontextmanager
 async def work_directory(work_dir: Path) -> AsyncIterator[Path]:
-    """Yields an empty directory, which is removed at the end."""
     directory = await to_thread.run_sync(_new_directory, work_dir)
     try:
         yield directory

@@ -23,8 +23,6 @@ _SAMPLED: Final = otel.TraceFlags(otel.TraceFlags.SAMPLED)
 
 
 class OtlpSink:
-    """Implements `app.kit.telemetry.SpanSink`."""
-
     def __init__(self, export: SpanExport) -> None:
         base = export.endpoint
         target = None if base is None else f"{base.rstrip('/')}/v1/traces"

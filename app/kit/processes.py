@@ -55,7 +55,6 @@ def interpreter(*arguments: str) -> tuple[str, ...]:
 
 
 def running_module(name: str, *arguments: str) -> tuple[str, ...]:
-    """Returns the command line that runs a module in an interpreter of its own."""
     return interpreter("-m", name, *arguments)
 
 

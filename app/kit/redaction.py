@@ -68,7 +68,6 @@ def secrets_in(field: WalkedField) -> Iterator[tuple[Path, str, str]]:
 
 
 def _texts(field: WalkedField) -> Iterator[tuple[Path, str]]:
-    """Yields the texts of a field, which may be any JSON."""
     waiting: list[tuple[Path, Any]] = [(field.path, field.value)]
     while waiting:
         at, inner = waiting.pop()
@@ -99,7 +98,6 @@ def _at(document: Any, path: Path) -> Any:
 
 
 def split(models: Models, document: Any, path: Path = ()) -> tuple[Any, SecretValues]:
-    """Does the same with a copy, and returns that too."""
     copy = deepcopy(document)
     return copy, redact_in_place(models, copy, path)
 

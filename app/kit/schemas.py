@@ -96,12 +96,10 @@ Listed = TypeVar("Listed", bound=ObjectWithId)
 
 
 def object_page(data: list[Listed], *, has_more: bool) -> "Page[Listed]":
-    """Returns a page with the ids of its first and last object."""
     return page_with_cursors(data, [row.id for row in data], has_more=has_more)
 
 
 def page_with_cursors(data: list[Row], cursors: list[str], *, has_more: bool) -> "Page[Row]":
-    """Returns a page of objects whose cursors are not their ids."""
     return Page(
         data=data,
         has_more=has_more,
@@ -146,7 +144,6 @@ _UNION_MEMBERS = ("constrained-", "literal[", "function-", "nullable[", "[key]",
 def first_fault(
     root: str, error: ValidationError, *, elsewhere: KeyHints = NOWHERE
 ) -> InvalidRequest:
-    """Returns the first fault of the part of the body at path `root`."""
     return next(refusals(root, error.errors(include_url=False), elsewhere=elsewhere))
 
 

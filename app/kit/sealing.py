@@ -40,7 +40,6 @@ class SecretBox:
             self._keys[self._current] = AESGCM(key)
 
     def seal(self, plain: dict[str, Any], *, project_id: str, row_id: str) -> bytes:
-        """Encrypts a JSON object for one row."""
         row = _row(project_id, row_id)
         data_key, nonce = os.urandom(_KEY_BYTES), os.urandom(_NONCE_BYTES)
         text = json.dumps(plain, separators=(",", ":")).encode()

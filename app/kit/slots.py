@@ -29,7 +29,6 @@ class SharedSlots:
         self._organizations: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
     async def acquire(self, organization_id: str, project_id: str) -> Callable[[], None]:
-        """Waits for a slot. Returns the function that frees it."""
         own = self._projects.setdefault(project_id, asyncio.Semaphore(self._of_project))
         organization = self._organizations.setdefault(
             organization_id, asyncio.Semaphore(self._of_organization)

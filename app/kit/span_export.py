@@ -24,8 +24,6 @@ class ExporterMissing(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SpanExport:
-    """The collector, and the limits of the export."""
-
     endpoint: str | None
     """Base URL; `None` leaves it to the standard variables."""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)

@@ -216,8 +216,6 @@ class PreparedStatement:
 
 
 class Statements(Protocol):
-    """Runs statements under one caller's row-level security."""
-
     async def rows(self, statement: PreparedStatement, values: Values) -> Sequence[Any]:
         """Runs one statement and returns its rows. Raises `Unavailable` without a database."""
         ...
@@ -228,8 +226,6 @@ class Statements(Protocol):
 
 
 class SessionStatements:
-    """Runs statements inside the transaction of a unit of work."""
-
     def __init__(self, session: AsyncSession, after_commit: Callable[[Callback], None]) -> None:
         self._session, self._after_commit = session, after_commit
 
@@ -290,7 +286,6 @@ class Keyset:
 
 
 def cut(rows: Sequence[Row], limit: int) -> tuple[list[Row], bool]:
-    """Returns the page, and whether another follows."""
     return list(rows[:limit]), len(rows) > limit
 
 

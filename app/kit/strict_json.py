@@ -23,8 +23,6 @@ _SHOWN: Final = 20
 
 
 class TooManyValues(ValueError):
-    """A text has more values than may be read."""
-
     def __init__(self, most: int) -> None:
         super().__init__(f"it contains more than {most} values")
 
@@ -71,7 +69,6 @@ def has_too_many_values(text: str | bytes, most: int = MAX_VALUES) -> bool:
 
 
 def count_values(value: Any) -> int:
-    """Returns the number of values within objects and lists, at any depth."""
     return sum(len(outer) for level in _levels(value) for outer in level)
 
 
@@ -85,7 +82,6 @@ def is_too_deep(value: Any, source: bytes | None = None) -> bool:
 
 
 def _levels(value: Any) -> Iterator[list[dict[str, Any] | list[Any]]]:
-    """Yields the objects and lists of each level, the outermost first."""
     level = [value] if isinstance(value, dict | list) else []
     while level:
         yield level

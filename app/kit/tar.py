@@ -21,8 +21,6 @@ class ObjectDamaged(AgentRftError):
 
 @dataclass(frozen=True, slots=True)
 class StoredMember:
-    """A file of the archive that is read from the object storage."""
-
     name: str
     key: str
     size: int
@@ -31,8 +29,6 @@ class StoredMember:
 
 @dataclass(frozen=True, slots=True)
 class TextMember:
-    """A file of the archive that is in memory."""
-
     name: str
     content: bytes
 

@@ -64,8 +64,6 @@ _OF_ROLLOUTS: Final = (SpanName.ROLLOUT, SpanName.TURN, SpanName.CALL, SpanName.
 
 @dataclass(frozen=True, slots=True)
 class SpanPosition:
-    """Position of a span: its trace and its id there, in hexadecimal digits."""
-
     trace: str
     span: str
 
@@ -125,8 +123,6 @@ class RunningSpan(NamedTuple):
 
 
 class Spans:
-    """The spans of this process."""
-
     def __init__(self) -> None:
         self._sink: SpanSink | None = None
         self._running: ContextVar[RunningSpan | None] = ContextVar("running_span", default=None)
@@ -143,7 +139,6 @@ class Spans:
 
     @property
     def running(self) -> RunningSpan | None:
-        """Returns the span of this task."""
         return self._running.get()
 
     def mark_asked(self) -> None:
@@ -152,7 +147,6 @@ class Spans:
             running.span.mark_asked()
 
     def mark_failed(self, failure: str) -> None:
-        """Sets the class of the failure that ends the task's span."""
         if (running := self.running) is not None:
             running.span.error = failure
 
@@ -184,7 +178,6 @@ class Spans:
 
     @contextmanager
     def labelled(self, name: str) -> Iterator[None]:
-        """Names the tool or grader that the block calls."""
         running = self.running
         with self.resumed(None if running is None else RunningSpan(running.span, name)):
             yield

@@ -61,7 +61,6 @@ _PATTERNS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
 
 
 def nothing(text: str) -> str:
-    """Returns the text as it is."""
     return text
 
 
@@ -105,7 +104,6 @@ def first_unstorable(value: Any) -> str | None:
 
 
 def has_nul(value: Any) -> bool:
-    """Returns whether U+0000 is in a text or key of a JSON value."""
     return any("\x00" in text for text in _strings(value))
 
 

@@ -49,7 +49,6 @@ def is_connection_loss(error: BaseException) -> bool:
 
 @contextmanager
 def losses_as_unavailable() -> Iterator[None]:
-    """Raises `Unavailable` instead of an error that means a lost connection."""
     try:
         yield
     except Exception as error:
@@ -85,7 +84,6 @@ async def begin(
 
 
 async def driver_of(connection: AsyncConnection) -> DriverConnection[Any]:
-    """Returns psycopg's own connection."""
     raw = await connection.get_raw_connection()
     return cast("DriverConnection[Any]", raw.driver_connection)
 
@@ -104,7 +102,6 @@ def refuse_closed(connection: Any, _record: object, _proxy: object) -> None:
 
 
 def is_idle(driver: DriverConnection[Any]) -> bool:
-    """Returns True for an open connection without a transaction."""
     return driver.pgconn.transaction_status == TransactionStatus.IDLE
 
 
@@ -120,8 +117,6 @@ _current: ContextVar["RequestTransaction | None"] = ContextVar("request_transact
 
 
 class RequestTransaction:
-    """The open transaction of a request, shared by the request's units."""
-
     def __init__(self, session: AsyncSession, context: Mapping[str, str]) -> None:
         self.session = session
         self.context = dict(context)
@@ -200,7 +195,6 @@ class BaseUnitOfWork:
         self._after_commit.append(callback)
 
     async def rows(self, statement: PreparedStatement, values: Values) -> Sequence[Any]:
-        """Runs one statement in this transaction and returns its rows."""
         return await self._statements.rows(statement, values)
 
     async def __aenter__(self) -> Self:
@@ -266,7 +260,6 @@ class BaseUnitOfWork:
             request.leave()
 
     async def _close(self) -> None:
-        """Rolls back an open transaction; a lost connection has nothing to roll back."""
         try:
             await self._session.close()
         except Exception as error:
