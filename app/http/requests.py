@@ -179,7 +179,6 @@ STORED_RESPONSE: Final = "idempotency"
 ROUTED: Final = "routed"
 """The route that answered, once it has."""
 
-
 log = structlog.get_logger()
 
 

@@ -72,7 +72,6 @@ PARAMETERS: Final[Mapping[str, str]] = {
     "webhook_endpoint_id": "Id of the webhook endpoint.",
 }
 
-
 _TAGS = {
     "Fine-tuning": "Jobs, their events, checkpoints, curves and rollouts; trial runs of graders.",
     "Files": "Data sets and results.",

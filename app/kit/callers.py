@@ -63,7 +63,6 @@ class AdminPrincipal:
 Principal = Tenant | AdminPrincipal
 """The caller of a request."""
 
-
 _current: ContextVar[Actor | None] = ContextVar("actor", default=None)
 
 

@@ -33,7 +33,6 @@ from app.kit.texts import module_of
 
 Json = dict[str, Any]
 
-
 Path = tuple[str | int, ...]
 _SHOWN: Final = 400
 
@@ -109,7 +108,6 @@ CustomerUrl = Annotated[str, Field(min_length=1, max_length=2048), AddressMark()
 CustomerBaseUrl = Annotated[str, Field(min_length=1, max_length=2000), AddressMark(chat_url)]
 """The base URL of an OpenAI-compatible server."""
 JudgeName = Annotated[str, Field(min_length=1, max_length=256), JudgeMark()]
-
 
 _NO_KEYS: Final[Mapping[str, str]] = {}
 

@@ -18,7 +18,6 @@ from typing_extensions import override
 PREFIX = "AGENT_RFT_"
 CONFIG_VARIABLE = "AGENT_RFT_CONFIG"
 
-
 RevealedInJson = Annotated[
     SecretStr, PlainSerializer(SecretStr.get_secret_value, when_used="json-unless-none")
 ]

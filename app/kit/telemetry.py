@@ -194,7 +194,6 @@ class Spans:
 
 SPANS: Final = Spans()
 
-
 CALLS: Final = CollectorRegistry()
 """The metrics of calls. API and workers both make calls, and serve them."""
 OTHER: Final = "other"

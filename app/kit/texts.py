@@ -34,7 +34,6 @@ PATTERNS: Final[Mapping[str, str]] = {
 }
 """Descriptions of texts that must match a regular expression, by expression."""
 
-
 _one_at_a_time = Lock()
 
 
