@@ -1,10 +1,7 @@
 """Transactions that see the rows of all tenants, for the GPU plane only.
 
-The setting `app.system` lets the worker's role bypass row-level security on the tables that need
-it. The API's role gets no further rows from it. This is the only module that names the setting, and
-every module of `app.store` that imports this one is closed to the control plane by an import
-contract. The claims of the Coach (`app.teaching.coach.store`) need no such transaction: they ask a
-function of the database, and write as the tenant.
+The setting `app.system`, which only this module names, lets the worker's role bypass row-level
+security where a table needs it. The API's role gets no further rows from it.
 """
 
 from functools import cached_property
@@ -26,16 +23,12 @@ class CrossTenantUnitOfWork(BaseUnitOfWork):
 
 
 class ClaimUnitOfWork(CrossTenantUnitOfWork, Generic[Rows_co]):
-    """A transaction on the leases of one table, across all tenants."""
-
     def __init__(self, database: Database, rows: type[Rows_co]) -> None:
         super().__init__(database)
         self._rows = rows
 
     def giving_up_after(self, seconds: float) -> Self:
-        """Limits the time for which the transaction waits for a locked row, after which it raises
-        `Unavailable`.
-        """
+        """Raises `Unavailable` after so long a wait for a locked row."""
         self._context = {**self._context, "lock_timeout": f"{max(1, round(1000 * seconds))}ms"}
         return self
 
@@ -45,5 +38,4 @@ class ClaimUnitOfWork(CrossTenantUnitOfWork, Generic[Rows_co]):
 
 
 async def set_tenant(session: AsyncSession, project_id: str) -> None:
-    """Makes the transaction read and write as the tenant `project_id` from now on."""
     await session.execute(select(func.set_config("app.project", project_id, True)))

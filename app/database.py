@@ -5,7 +5,7 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from types import TracebackType
-from typing import Any, Self, assert_never
+from typing import Any, Self
 
 from sqlalchemy import event, text
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
@@ -33,7 +33,7 @@ from app.jobs.rows import JournalStore
 from app.jobs.run_store import RunJobStore
 from app.jobs.store import JobsInTransaction, JobStore
 from app.jobs.tables import FineTuningJobTable
-from app.kit.callers import AdminPrincipal, Principal, Tenant
+from app.kit.callers import Principal, Tenant
 from app.kit.errors import Unavailable
 from app.kit.ids import OrganizationId, ProjectId
 from app.kit.leases import Lease, lock_held
@@ -62,8 +62,6 @@ from app.webhooks.store import WebhookEndpointStore
 
 
 class ProjectUnitOfWork(BaseUnitOfWork):
-    """The stores that a request and a run of a project share."""
-
     events = Store(EventStore)
     metrics = Store(MetricStore)
     checkpoints = Store(CheckpointStore)
@@ -115,23 +113,15 @@ class UnitOfWork(ProjectUnitOfWork):
     def quotas(self) -> QuotaStore:
         return QuotaStore(self._session, self.project_id, self._quotas)
 
-    def wrote_end(self) -> bool:
-        """Returns True once the end of a job or a run was logged: the log's reader needs a
-        notification.
-        """
-        return wrote_end(self._session)
-
     def after_end(self, callback: Callback) -> None:
-        """Runs after the commit if this transaction has logged such an end."""
-        if self.wrote_end():
+        """Runs after the commit if an end was logged: the log's reader needs a notification."""
+        if wrote_end(self._session):
             self.after_commit(callback)
 
 
 class RequestUnitOfWork(UnitOfWork):
-    """The transaction of a whole request: units of its tenant join it once
+    """The transaction of a whole request, in its `slot`: units of its tenant join it once
     `begin_request_transaction` was called.
-
-    It occupies its `slot` until it ends.
     """
 
     def __init__(
@@ -179,11 +169,9 @@ class RequestUnitOfWork(UnitOfWork):
 
 
 class RunUnitOfWork(ProjectUnitOfWork):
-    """A run's transaction. It locks the job row at its own fence, so that no newer claim is
-    made before the commit, and an older claim can write nothing.
-
-    Transactions of one run therefore follow one another. A shared lock would let two of them wait
-    for each other's end once both update the row.
+    """A run's transaction. It locks the job row at its fence, so that no newer claim is made before
+    the commit, and an older one can write nothing. Those of one run follow one another: with shared
+    locks, two that update the row would wait for each other.
     """
 
     eval_runs = Store(AttachedEvalRunStore)
@@ -193,8 +181,7 @@ class RunUnitOfWork(ProjectUnitOfWork):
         self, sessions: Sessions, context: Mapping[str, str], *, job_id: str, fence: int
     ) -> None:
         super().__init__(sessions, context)
-        self._job_id = job_id
-        self._fence = fence
+        self._job_id, self._fence = job_id, fence
 
     @override
     async def _open(self, session: AsyncSession) -> None:
@@ -212,9 +199,7 @@ _CONNECT_TIMEOUT_S = 5
 _STATEMENT_TIMEOUT_S = 60.0
 _ORGANIZATION = "app.organization"
 _LOST_PEER_S = 20
-"""Seconds after which either side closes a connection whose peer vanished, e.g. a machine that lost
-power or network. The system's default is two hours.
-"""
+"""Seconds to the end of a connection whose peer vanished; the system's default is two hours."""
 _KEEPALIVE = {"keepalives_idle": 10, "keepalives_interval": 5, "keepalives_count": 3}
 _STATUS_COUNTS = text("SELECT status, jobs, oldest_s FROM installation_counts()")
 _UNBOUND_ROLE = """
@@ -273,22 +258,16 @@ class Database:
 
     def request(self, principal: Principal) -> RequestUnitOfWork:
         """Returns a transaction that units of work of the same request and context can join."""
-        match principal:
-            case Tenant():
-                setting = PROJECT
-            case AdminPrincipal():
-                setting = _ORGANIZATION
-            case _:
-                assert_never(principal)
-        context = {setting: principal.scope_id}
+        setting = PROJECT if isinstance(principal, Tenant) else _ORGANIZATION
         return RequestUnitOfWork(
-            self.sessions, context, slot=self._request_slots.taken(principal), quotas=self._quotas
+            self.sessions,
+            {setting: principal.scope_id},
+            slot=self._request_slots.taken(principal),
+            quotas=self._quotas,
         )
 
     def jobs(self, tenant: Tenant) -> JobStore:
-        """Returns the store of a tenant's jobs. Each verb runs in a separate transaction, or in the
-        request's.
-        """
+        """Returns a store whose verbs run in a separate transaction each, or in the request's."""
         return JobStore(self._alone(PROJECT, tenant.project_id), self._quotas)
 
     def key_lookup(self, key_id: str) -> KeyLookup:
@@ -306,29 +285,21 @@ class Database:
         return AutocommitStatements(self._engine, self.sessions, {name: value})
 
     def organization(self, organization_id: OrganizationId) -> UnitOfWork:
-        """Returns a unit that can read an organization, its projects and its keys, but no project's
-        data.
-        """
+        """Returns a unit that reads an organization, its projects and keys, but no data."""
         return self._unit({_ORGANIZATION: organization_id})
 
     def project_of(self, organization_id: OrganizationId, project_id: ProjectId) -> UnitOfWork:
-        """Returns a unit that can read an organization and the data of one of its projects.
-
-        It never joins the transaction of a request, so that other transactions see its changes at
-        once, such as the archiving of a project.
+        """Returns a unit that reads an organization and a project's data. It joins no request, so
+        that others see its changes at once, such as the archiving of a project.
         """
         return self._unit({_ORGANIZATION: organization_id, PROJECT: project_id})
 
     def organization_slug(self, slug: str) -> UnitOfWork:
-        """Returns a unit that can read the organization with this slug, for repeatable
-        provisioning.
-        """
+        """Returns a unit that can read the organization, for repeatable provisioning."""
         return self._unit({"app.organization_slug": slug})
 
     def run(self, project_id: str, job_id: str, fence: int) -> RunUnitOfWork:
-        """Returns a run's transaction. It locks the job at the fence, or raises `LeaseLost` on
-        entry.
-        """
+        """Returns a transaction that locks the job, or raises `LeaseLost` on entry."""
         return RunUnitOfWork(self.sessions, {PROJECT: project_id}, job_id=job_id, fence=fence)
 
     async def ping(self) -> None:
@@ -356,9 +327,7 @@ class Database:
 
 
 def _connect_args(idle_in_transaction_s: float) -> dict[str, Any]:
-    """Returns the limits of a connection. The server's limits are sent when connecting, so that
-    they also apply on a server that the operator does not configure.
-    """
+    """The server's limits, too, are sent when connecting, whoever configures the server."""
     server = {
         "statement_timeout": f"{_STATEMENT_TIMEOUT_S:.0f}s",
         "idle_in_transaction_session_timeout": f"{max(1, round(1000 * idle_in_transaction_s))}ms",

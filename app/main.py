@@ -11,114 +11,91 @@ from functools import cache
 from fastapi import FastAPI
 from starlette.types import Lifespan
 
-from app.accounts.routes import admin_keys_router as admin_keys
-from app.accounts.routes import project_keys_router as project_keys
-from app.accounts.routes import router as projects
-from app.accounts.routes import service_accounts_router as service_accounts
-from app.accounts.usage_routes import audit_logs_router as audit_logs
-from app.accounts.usage_routes import router as usage
-from app.curricula.routes import router as curricula
-from app.evals.routes import eval_runs_router as eval_runs
-from app.evals.routes import router as evals
-from app.files.routes import router as files
-from app.files.routes import uploads_router as uploads
-from app.graders.routes import router as graders
-from app.http import error_replies as errors
+from app.accounts import routes as accounts
+from app.accounts import usage_routes as usage
+from app.curricula import routes as curricula
+from app.evals import routes as evals
+from app.files import routes as files
+from app.graders import routes as graders
+from app.http import error_replies, monitoring
 from app.http.bodies import BodyGuard
-from app.http.health_routes import router as health
 from app.http.idempotent_requests import Idempotency
-from app.http.middleware import EmptyQueryValues, Head, RequestContext
-from app.http.process_metrics import ProcessMetrics, RequestCounter, RouteRecorder
-from app.http.process_metrics import router as process_metrics
+from app.http.monitoring import ProcessMetrics, RequestCounter, RouteRecorder
+from app.http.requests import EmptyQueryValues, Head, RequestContext
 from app.http.specification import SpecifiedApp, sent_events
-from app.jobs.routes import checkpoints_router as checkpoints
-from app.jobs.routes import events_router as events
-from app.jobs.routes import metrics_router as metrics
-from app.jobs.routes import preflight_router as preflight
-from app.jobs.routes import router as jobs
-from app.jobs.routes import streams_router as streams
+from app.jobs import routes as jobs
 from app.kit.logs import hide_queries, log_to_stderr
-from app.models.routes import chat_completions_router as chat_completions
-from app.models.routes import exports_router as exports
-from app.models.routes import permissions_router as permissions
-from app.models.routes import router as models
-from app.models.routes import stored_completions_router as stored_completions
+from app.models import routes as models
+from app.pages import reference
+from app.pages import routes as pages
 from app.pages.error_pages import ErrorPages
-from app.pages.reference import router as reference
-from app.pages.routes import FORMS
-from app.pages.routes import router as pages
-from app.rollouts.routes import router as rollouts
+from app.rollouts import routes as rollouts
 from app.settings import Settings, load_settings
-from app.teaching.coach.routes import router as coach_sessions
-from app.teaching.feedback.routes import router as feedback
-from app.teaching.plans.routes import router as improvement_plans
-from app.teaching.recipes.routes import router as recipes
-from app.teaching.students.routes import router as students
-from app.tools.routes import environments_router as environments
-from app.tools.routes import router as tools
-from app.tools.routes import trials_router as trials
-from app.webhooks.routes import router as webhook_endpoints
-from app.webhooks.routes import signing_router as signing
+from app.teaching.coach import routes as coach
+from app.teaching.feedback import routes as feedback
+from app.teaching.plans import routes as plans
+from app.teaching.recipes import routes as recipes
+from app.teaching.students import routes as students
+from app.tools import routes as tools
+from app.webhooks import routes as webhooks
 from app.wiring import ProcessContext, coach_runner
 
-_ROUTES = (
-    preflight,
-    jobs,
-    events,
-    checkpoints,
-    permissions,
-    metrics,
-    streams,
-    rollouts,
-    files,
-    uploads,
-    tools,
-    graders,
-    curricula,
-    environments,
-    improvement_plans,
-    recipes,
-    exports,  # before `models`, whose names take slashes
-    models,
-    chat_completions,
-    stored_completions,
-    feedback,
-    evals,
-    eval_runs,
-    students,
-    coach_sessions,
-    webhook_endpoints,
-    signing,
-    trials,
-    projects,
-    project_keys,
-    service_accounts,
-    admin_keys,
-    audit_logs,
-    usage,
-    health,
-    process_metrics,
-    reference,
+_ROUTERS = (
+    jobs.preflight_router,
+    jobs.router,
+    jobs.events_router,
+    jobs.checkpoints_router,
+    models.permissions_router,
+    jobs.metrics_router,
+    jobs.streams_router,
+    rollouts.router,
+    files.router,
+    files.uploads_router,
+    tools.router,
+    graders.router,
+    curricula.router,
+    tools.environments_router,
+    plans.router,
+    recipes.router,
+    models.exports_router,  # before `models.router`, whose names take slashes
+    models.router,
+    models.chat_completions_router,
+    models.stored_completions_router,
+    feedback.router,
+    evals.router,
+    evals.eval_runs_router,
+    students.router,
+    coach.router,
+    webhooks.router,
+    webhooks.signing_router,
+    tools.trials_router,
+    accounts.router,
+    accounts.project_keys_router,
+    accounts.service_accounts_router,
+    accounts.admin_keys_router,
+    usage.audit_logs_router,
+    usage.router,
+    monitoring.health_router,
+    monitoring.metrics_router,
+    reference.router,
+    pages.router,
 )
 
 
 @cache
 def _freeze_startup_objects() -> None:
-    """Exempts the objects of start-up from garbage collection. Scanning them would delay requests
-    by some 150 ms whenever one request allocates many values.
-    """
+    # A scan of them would delay requests by some 150 ms whenever one allocates many values.
     gc.collect()
     gc.freeze()
 
 
 def lifespan_of(settings: Settings | None) -> Lifespan[FastAPI]:
-    """Returns what opens the pools and clients of a process, and closes them at its end."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         log_to_stderr()
         hide_queries()
-        context = ProcessContext.of(settings or load_settings())
+        context = ProcessContext(settings or load_settings())
         app.state.context = context
         if context.settings.monitoring_key is not None:
             app.state.process_metrics = ProcessMetrics()
@@ -143,15 +120,14 @@ def create_app(settings: Settings | None = None) -> FastAPI:
         redirect_slashes=False,
         openapi_url=None,  # `reference` serves it, with a page that needs no network
     )
-    for router in _ROUTES:
+    for router in _ROUTERS:
         app.include_router(router)
-    app.include_router(pages)
     app.webhooks.include_router(sent_events())
     app.state.process_metrics = None
-    errors.install(app)
+    error_replies.install(app)
     app.add_middleware(RouteRecorder)
     app.add_middleware(Idempotency)
-    app.add_middleware(BodyGuard, forms=FORMS)
+    app.add_middleware(BodyGuard, forms=pages.FORMS)
     app.add_middleware(EmptyQueryValues)
     app.add_middleware(Head)
     app.add_middleware(RequestContext)

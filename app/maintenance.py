@@ -7,10 +7,11 @@ before it removes the row.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final, Literal, assert_never
+from typing import Any, Literal, assert_never
 
-from sqlalchemy import ColumnElement, Select, delete, func, or_, select, tuple_, update
+from sqlalchemy import ColumnElement, Select, and_, delete, func, or_, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.orm import InstrumentedAttribute
 
 from app.accounts.tables import AuditLogTable as AuditLog
 from app.accounts.tables import DashboardSessionTable as Session
@@ -55,19 +56,14 @@ class ExpiryStore:
         """Returns expired files, and files deleted at least `deleted_keep_s` ago, from which no
         list can continue paging. Leaves out a file that an unfinished job reads.
         """
-        read = select(Job.id).where(
-            Job.project_id == File.project_id,
-            Job.status.not_in(ENDED),
-            or_(Job.training_file == File.id, Job.validation_file == File.id),
-        )
-        old = func.now() - timedelta(seconds=deleted_keep_s)
+        old = _seconds_ago(deleted_keep_s)
         rows = await self._session.execute(
             select(File.project_id, File.id, File.object_key)
-            .where(or_(File.expires_at <= func.now(), File.deleted_at <= old), ~read.exists())
+            .where(or_(File.expires_at <= func.now(), File.deleted_at <= old), ~_is_read().exists())
             .order_by(File.project_id, File.id)
             .limit(limit)
         )
-        return [ExpiredObject(row.project_id, row.id, row.object_key) for row in rows]
+        return [ExpiredObject(*row) for row in rows]
 
     async def remove_files(self, files: Sequence[ExpiredObject]) -> None:
         await self._session.execute(
@@ -75,7 +71,6 @@ class ExpiryStore:
         )
 
     async def known_files(self, project_id: str, file_ids: Sequence[str]) -> set[str]:
-        """Returns the ids that have a row, in any state."""
         known = await self._session.scalars(
             select(File.id).where(File.project_id == project_id, File.id.in_(file_ids))
         )
@@ -89,7 +84,7 @@ class ExpiryStore:
             .order_by(Upload.expires_at)
             .limit(limit)
         )
-        return [_upload(row.project_id, row.id) for row in rows]
+        return [_upload(*row) for row in rows]
 
     async def end_uploads(self, uploads: Sequence[ExpiredObject]) -> None:
         await self._session.execute(
@@ -100,38 +95,21 @@ class ExpiryStore:
         )
 
     async def remove_uploads(self, limit: int, *, keep_s: float) -> list[ExpiredObject]:
-        """Removes uploads that ended long ago. Returns them, so that the caller can remove their
-        directories.
-        """
-        old = (
-            select(Upload.project_id, Upload.id)
-            .where(
-                Upload.status != "pending",
-                Upload.expires_at <= func.now() - timedelta(seconds=keep_s),
-            )
-            .limit(limit)
-        )
-        removed = await self._session.execute(
-            delete(Upload)
-            .where(tuple_(Upload.project_id, Upload.id).in_(old))
-            .returning(Upload.project_id, Upload.id)
-        )
-        return [_upload(row.project_id, row.id) for row in removed]
+        """Removes uploads that ended long ago. Returns them: their directories are left."""
+        is_old = Upload.expires_at <= _seconds_ago(keep_s)
+        key = Upload.project_id, Upload.id
+        removed = await self._removed(limit, and_(Upload.status != "pending", is_old), *key)
+        return [_upload(*row) for row in removed]
 
     async def exports(self, limit: int, *, settled_s: float) -> list[ExpiredObject]:
-        """Returns exports that expired or were deleted at least `settled_s` ago, when no claim of
-        them still runs.
-        """
+        """Returns exports that ended at least `settled_s` ago, when no claim still runs."""
         rows = await self._session.execute(
             select(Export.project_id, Export.id)
-            .where(Export.expires_at <= func.now() - timedelta(seconds=settled_s))
+            .where(Export.expires_at <= _seconds_ago(settled_s))
             .order_by(Export.expires_at)
             .limit(limit)
         )
-        return [
-            ExpiredObject(row.project_id, row.id, export_directory(row.project_id, row.id))
-            for row in rows
-        ]
+        return [ExpiredObject(*row, export_directory(*row)) for row in rows]
 
     async def remove_exports(self, exports: Sequence[ExpiredObject]) -> None:
         await self._session.execute(
@@ -139,99 +117,48 @@ class ExpiryStore:
         )
 
     async def remove_stored_responses(self, limit: int, *, keep_s: float) -> int:
-        """Removes responses stored under an Idempotency-Key at least `keep_s` ago. Returns their
-        number.
-        """
-        old = (
-            select(Response.scope, Response.key)
-            .where(Response.created_at <= func.now() - timedelta(seconds=keep_s))
-            .limit(limit)
-        )
-        removed = await self._session.execute(
-            delete(Response)
-            .where(tuple_(Response.scope, Response.key).in_(old))
-            .returning(Response.key)
-        )
-        return len(removed.all())
+        """Returns the number of removed responses, as the following do of their rows."""
+        is_old = Response.created_at <= _seconds_ago(keep_s)
+        return len(await self._removed(limit, is_old, Response.scope, Response.key))
 
     async def remove_dashboard_sessions(self, limit: int) -> int:
-        """Removes expired sessions of the dashboard and links. Returns their number."""
-        old = select(Session.id).where(Session.expires_at <= func.now()).limit(limit)
-        removed = await self._session.execute(
-            delete(Session).where(Session.id.in_(old)).returning(Session.id)
-        )
-        return len(removed.all())
+        """Removes expired sessions of the dashboard and links."""
+        return len(await self._removed(limit, Session.expires_at <= func.now(), Session.id))
 
     async def remove_registered_objects(self, limit: int, *, keep_s: float) -> int:
-        """Removes registered objects that were deleted at least `keep_s` ago. Returns their
-        number.
-        """
-        old = (
-            select(Registered.project_id, Registered.id)
-            .where(Registered.deleted_at <= func.now() - timedelta(seconds=keep_s))
-            .limit(limit)
-        )
-        removed = await self._session.execute(
-            delete(Registered)
-            .where(tuple_(Registered.project_id, Registered.id).in_(old))
-            .returning(Registered.id)
-        )
-        return len(removed.all())
+        """Removes registered objects that were deleted at least `keep_s` ago."""
+        is_old = Registered.deleted_at <= _seconds_ago(keep_s)
+        return len(await self._removed(limit, is_old, Registered.project_id, Registered.id))
 
     async def remove_audit_logs(self, limit: int, *, days: float) -> int:
-        """Removes entries of the audit log that are older. Returns their number."""
-        old = (
-            select(AuditLog.seq)
-            .where(AuditLog.effective_at <= func.now() - timedelta(days=days))
-            .limit(limit)
-        )
-        removed = await self._session.execute(
-            delete(AuditLog).where(AuditLog.seq.in_(old)).returning(AuditLog.seq)
-        )
-        return len(removed.all())
+        return len(await self._removed(limit, AuditLog.effective_at <= _before(days), AuditLog.seq))
 
     async def remove_completions(self, limit: int, *, days: float) -> int:
-        """Removes stored chat completions that are older, with the feedback about them. Returns
-        their number.
-        """
-        return await self._remove_aged(Completion, limit, days)
+        """Removes stored chat completions that are older, with the feedback about them."""
+        is_old = Completion.created_at <= _before(days)
+        return len(await self._removed(limit, is_old, Completion.project_id, Completion.id))
 
     async def remove_feedback(self, limit: int, *, days: float) -> int:
-        """Removes feedback that is older. Returns its number."""
-        return await self._remove_aged(Feedback, limit, days)
-
-    async def _remove_aged(
-        self, table: type[Completion | Feedback], limit: int, days: float
-    ) -> int:
-        old = (
-            select(table.project_id, table.id)
-            .where(table.created_at <= func.now() - timedelta(days=days))
-            .limit(limit)
-        )
-        removed = await self._session.execute(
-            delete(table).where(tuple_(table.project_id, table.id).in_(old)).returning(table.id)
-        )
-        return len(removed.all())
+        is_old = Feedback.created_at <= _before(days)
+        return len(await self._removed(limit, is_old, Feedback.project_id, Feedback.id))
 
     async def remove_usage(self, limit: int, *, days: float) -> int:
-        """Removes records of usage that are older. Returns their number."""
-        old = (
-            select(UsageRecord.project_id, UsageRecord.id)
-            .where(UsageRecord.used_at <= func.now() - timedelta(days=days))
-            .limit(limit)
-        )
-        removed = await self._session.execute(
-            delete(UsageRecord)
-            .where(tuple_(UsageRecord.project_id, UsageRecord.id).in_(old))
-            .returning(UsageRecord.id)
-        )
-        return len(removed.all())
+        is_old = UsageRecord.used_at <= _before(days)
+        return len(await self._removed(limit, is_old, UsageRecord.project_id, UsageRecord.id))
+
+    async def _removed(
+        self, limit: int, condition: ColumnElement[bool], *key: InstrumentedAttribute[Any]
+    ) -> Sequence[Any]:
+        """Removes at most `limit` rows. Returns their values of `key`, the primary key."""
+        old = select(*key).where(condition).limit(limit)
+        statement = delete(key[0].class_).where(tuple_(*key).in_(old)).returning(*key)
+        return (await self._session.execute(statement)).all()
 
     async def remove_events(self, limit: int, *, keep_s: float) -> int:
         """Removes old webhook events with their deliveries. Returns the number of events."""
         old = (
             select(Event.project_id, Event.id)
-            .where(Event.created_at <= func.now() - timedelta(seconds=keep_s))
+            .where(Event.created_at <= _seconds_ago(keep_s))
             .order_by(Event.created_at)
             .limit(limit)
             .cte()
@@ -252,8 +179,24 @@ def _upload(project_id: str, upload_id: str) -> ExpiredObject:
     return ExpiredObject(project_id, upload_id, upload_directory(project_id, upload_id))
 
 
+def _is_read() -> Select[str]:
+    """Selects the unfinished jobs that read a file."""
+    return select(Job.id).where(
+        Job.project_id == File.project_id,
+        Job.status.not_in(ENDED),
+        or_(Job.training_file == File.id, Job.validation_file == File.id),
+    )
+
+
+def _seconds_ago(seconds: float) -> ColumnElement[Any]:
+    return func.now() - timedelta(seconds=seconds)
+
+
+def _before(days: float) -> ColumnElement[Any]:
+    return func.now() - timedelta(days=days)
+
+
 RetainedKind = Literal["jobs", "checkpoints", "rollouts"]
-_SECONDS_OF_A_DAY: Final = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,14 +211,7 @@ class RetentionStore:
         self._session = session
 
     async def expire_files(self, limit: int, *, days: float) -> int:
-        """Expires files of that age, except those that a job or an eval run still reads. Returns
-        their number.
-        """
-        job = select(Job.id).where(
-            Job.project_id == File.project_id,
-            Job.status.not_in(ENDED),
-            or_(Job.training_file == File.id, Job.validation_file == File.id),
-        )
+        """Expires files that no job and no eval run still reads. Returns their number."""
         run = select(EvalRun.id).where(
             EvalRun.project_id == File.project_id,
             EvalRun.status.in_(OPEN_RUNS),
@@ -287,7 +223,7 @@ class RetentionStore:
                 File.created_at <= _before(days),
                 File.deleted_at.is_(None),
                 or_(File.expires_at.is_(None), File.expires_at > func.now()),
-                ~job.exists(),
+                ~_is_read().exists(),
                 ~run.exists(),
             )
             .limit(limit)
@@ -304,9 +240,7 @@ class RetentionStore:
     async def aged(
         self, kind: RetainedKind, limit: int, *, days: float, after: AgedJob | None
     ) -> list[AgedJob]:
-        """Returns ended jobs of that age whose `kind` is not marked yet, oldest first, starting
-        after `after`.
-        """
+        """Returns ended jobs whose `kind` is not marked yet, oldest first, from `after` on."""
         query = _of(kind).where(Job.finished_at <= _before(days))
         if after is not None:
             query = query.where(
@@ -324,19 +258,17 @@ class RetentionStore:
         await set_tenant(self._session, job.project_id)
         match kind:
             case "jobs":
-                return await self._delete(job)
+                try:
+                    await delete_job(self._session, job.job_id)
+                except (NotFound, WrongState):
+                    return False
             case "checkpoints":
                 return await self._drop_checkpoints(job, days)
             case "rollouts":
-                return await self._delete_rollouts(job, days)
+                await self._change(job, rollouts_deleted_at=func.now())
+                await self._append_event(job, "The rollouts were removed", days)
             case _:
                 assert_never(kind)
-
-    async def _delete(self, job: AgedJob) -> bool:
-        try:
-            await delete_job(self._session, job.job_id)
-        except (NotFound, WrongState):
-            return False
         return True
 
     async def _drop_checkpoints(self, job: AgedJob, days: float) -> bool:
@@ -351,11 +283,6 @@ class RetentionStore:
             await self._append_event(job, f"{len(kept) - len(left)} checkpoints were removed", days)
         return bool(kept)
 
-    async def _delete_rollouts(self, job: AgedJob, days: float) -> bool:
-        await self._change(job, rollouts_deleted_at=func.now())
-        await self._append_event(job, "The rollouts were removed", days)
-        return True
-
     async def _change(self, job: AgedJob, **values: Any) -> None:
         await self._session.execute(
             update(Job)
@@ -367,10 +294,6 @@ class RetentionStore:
         events = EventStore(self._session, job.project_id)
         message = f"{what}: the operator keeps them for {days:g} days after the end of a job."
         await events.append(job.job_id, message=message)
-
-
-def _before(days: float) -> ColumnElement[Any]:
-    return func.now() - timedelta(seconds=days * _SECONDS_OF_A_DAY)
 
 
 def _of(kind: RetainedKind) -> Select[str, str, datetime | None]:
@@ -401,7 +324,5 @@ class MaintenanceUnitOfWork(CrossTenantUnitOfWork):
 
 
 def maintenance(database: Database) -> MaintenanceUnitOfWork:
-    """Returns a transaction that sees the expired rows of all tenants; only the worker's role gets
-    any.
-    """
+    """Returns a transaction in which the worker's role sees the expired rows of all tenants."""
     return MaintenanceUnitOfWork(database)

@@ -1,8 +1,7 @@
 """The sealed blobs of all tenants, for the one command that wraps them under a new key.
 
-Only the tables' owner, the role of migrations, gets any row with the setting `app.rewrap`: neither
-the API nor a worker can read other tenants' blobs with it. This is the only module that names the
-setting, and `app.rewrapping` alone may import it.
+Only the tables' owner, the role of migrations, gets any row with the setting `app.rewrap`, which
+only this module names.
 """
 
 from collections.abc import Sequence
@@ -14,7 +13,6 @@ from sqlalchemy import Text, cast, func, literal, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.sql.elements import ColumnElement
-from typing_extensions import override
 
 from app.accounts.tables import ApiKeyTable
 from app.database import Database
@@ -24,7 +22,7 @@ from app.jobs.tables import FineTuningJobTable
 from app.kit.http import SEALED_RESPONSE
 from app.kit.sealing import SecretBox, SecretsUnreadable
 from app.kit.sql import Base
-from app.kit.transactions import BaseUnitOfWork
+from app.kit.transactions import BaseUnitOfWork, of_session
 from app.teaching.coach.tables import CoachSessionTable
 from app.tools.registry import SEALED_VERSION
 from app.tools.tables import RegisteredVersionTable
@@ -50,7 +48,6 @@ def _by_id(
     noun: str,
     table: type[FineTuningJobTable | CoachSessionTable | EvalTable | WebhookEndpointTable],
 ) -> SealedColumn:
-    """Returns the secrets of a table whose rows have a project and an id."""
     return SealedColumn(
         noun, table, table.secrets, (table.project_id, table.id), cast(table.id, Text)
     )
@@ -95,17 +92,6 @@ class SealedRow:
         return str(self.key[0])
 
 
-class SealedUnitOfWork(BaseUnitOfWork):
-    """A transaction of the tables' owner that sees the sealed blobs of all tenants."""
-
-    def __init__(self, database: Database) -> None:
-        super().__init__(database.sessions, {"app.rewrap": "on", "lock_timeout": "5s"})
-
-    @override
-    async def _open(self, session: AsyncSession) -> None:
-        self.blobs = SealedBlobs(session)
-
-
 class SealedBlobs:
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
@@ -128,9 +114,7 @@ class SealedBlobs:
         ]
 
     async def replace(self, column: SealedColumn, row: SealedRow, blob: bytes) -> bool:
-        """Replaces a blob unless it has changed or was removed meanwhile. Returns whether it was
-        replaced.
-        """
+        """Replaces a blob unless it has changed meanwhile. Returns whether it was replaced."""
         condition = [part == value for part, value in zip(column.key, row.key, strict=True)]
         written = await self._session.execute(
             update(column.table)
@@ -141,20 +125,26 @@ class SealedBlobs:
         return written.first() is not None
 
     async def count(self, column: SealedColumn, head: bytes) -> int:
-        """Returns the number of blobs that begin with `head`."""
         query = select(func.count()).where(func.substr(column.blob, 1, len(head)) == head)
         return int(await self._session.scalar(query) or 0)
 
     async def count_keys(self, head: bytes) -> tuple[int, int]:
-        """Returns the numbers of API keys in use whose digest begins with `head`, and of the
-        others.
-        """
+        """Counts API keys in use: those whose digest begins with `head`, and the others."""
         current = func.substr(ApiKeyTable.secret_hmac, 1, len(head)) == head
         query = select(func.count().filter(current), func.count().filter(~current)).where(
             ApiKeyTable.revoked_at.is_(None)
         )
         row = (await self._session.execute(query)).one()
         return int(row[0]), int(row[1])
+
+
+class SealedUnitOfWork(BaseUnitOfWork):
+    """A transaction of the tables' owner that sees the sealed blobs of all tenants."""
+
+    blobs = of_session(SealedBlobs)
+
+    def __init__(self, database: Database) -> None:
+        super().__init__(database.sessions, {"app.rewrap": "on", "lock_timeout": "5s"})
 
 
 log = structlog.get_logger()
@@ -164,8 +154,6 @@ BATCH: Final = 200
 
 @dataclass(slots=True)
 class RewrapCounts:
-    """Counts of the blobs of one table."""
-
     rewrapped: int = 0
     current: int = 0
     """Number of blobs under the newest key now."""
@@ -175,17 +163,11 @@ class RewrapCounts:
 
 class RewrappingService:
     def __init__(self, database: Database, box: SecretBox, *, api_key_head: bytes) -> None:
-        """`database` connects as the tables' owner. `api_key_head`: the beginning of an API key's
-        stored digest under the newest key.
-        """
-        self._database = database
-        self._box = box
-        self._api_key_head = api_key_head
+        """`database` connects as the owner; `api_key_head` begins digests under the newest key."""
+        self._database, self._box, self._api_key_head = database, box, api_key_head
 
     async def run(self, *, batch: int = BATCH) -> dict[str, Any]:
-        """Returns the report: counts for each table and for the API keys, which are re-hashed under
-        the newest secret key only when they are used.
-        """
+        """Returns counts by table, and of the API keys, which are re-hashed when they are used."""
         report: dict[str, Any] = {}
         for column in SEALED:
             done = await self._table(column, batch)
@@ -197,11 +179,9 @@ class RewrappingService:
         return report
 
     async def _table(self, column: SealedColumn, batch: int) -> RewrapCounts:
-        done, after = RewrapCounts(), None
-        while True:
+        done, after, seen = RewrapCounts(), None, batch
+        while seen == batch:
             seen, after = await self._batch(column, done, after=after, limit=batch)
-            if seen < batch:
-                break
         async with SealedUnitOfWork(self._database) as unit:
             done.current = await unit.blobs.count(column, self._box.head)
         return done

@@ -1,4 +1,4 @@
-"""The database's URL and its login roles."""
+"""The tree of settings, which each process reads from its environment or from a TOML file."""
 
 import importlib.util
 import json
@@ -30,13 +30,12 @@ from app.tools.programs import Layer
 OWNER_ROLE = "agent_rft_owner"
 APP_ROLE = "agent_rft_app"
 WORKER_ROLE = "agent_rft_worker"
-_DRIVER = "postgresql+psycopg://"
 
 
 def _psycopg_url(value: str) -> str:
     # The default driver of a plain postgresql:// differs between SQLAlchemy 2.0 and 2.1.
-    if not value.startswith(_DRIVER):
-        raise ValueError(f"a database URL must start with {_DRIVER}")
+    if not value.startswith("postgresql+psycopg://"):
+        raise ValueError("a database URL must start with postgresql+psycopg://")
     return value
 
 
@@ -69,11 +68,8 @@ class ConfiguredCompute(Sources):
     compute: ComputeSettings = ComputeSettings()
 
 
-_HOST_PORT = re.compile(r"^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+):([0-9]{1,5})$")
-
-
 def _host_port(value: str) -> str:
-    match = _HOST_PORT.match(value)
+    match = re.match(r"^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+):([0-9]{1,5})$", value)
     if match is None or not 0 < int(match[2]) < 65536:  # noqa: PLR2004 - the TCP port range
         raise ValueError(f"{value!r} is not HOST:PORT, e.g. 127.0.0.1:9000 or [::1]:9000")
     return value.lower()
@@ -156,8 +152,6 @@ class HubSettings(SettingsSection):
 
 
 DEFAULT_MODEL = "tiny-agent-2026-11-23"
-
-
 SCHOLAR_MODEL = "tiny-scholar-2026-11-27"
 
 
@@ -169,41 +163,31 @@ def shipped_model_dir(folder: str = "tiny_agent") -> Path:
     return Path(next(iter(spec.submodule_search_locations))) / "base_models" / folder
 
 
-def shipped_models() -> tuple[BaseModelSpec, ...]:
-    """Returns the base models of an installation that configures none."""
-    return (
-        BaseModelSpec(
-            name=DEFAULT_MODEL,
-            aliases=("tiny-agent",),
-            path=str(shipped_model_dir()),
-            context_length=1024,
-            tool_parser="hermes",
-            lora_rank=16,
-            lora_alpha=16,
-            # At 2e-3 with alpha 32 one seed in ten permanently unlearns a whole kind of question.
-            learning_rate=1e-3,
-            supervised_learning_rate=1e-3,
-            dpo_learning_rate=1e-3,
-            max_turn_tokens=256,
-        ),
-    )
-
-
-def scholar_model() -> BaseModelSpec:
-    """Returns the shipped model that knows the questions of the recipes; `--model` serves it."""
+def _shipped(name: str, folder: str, **options: Any) -> BaseModelSpec:
     return BaseModelSpec(
-        name=SCHOLAR_MODEL,
-        aliases=("tiny-scholar",),
-        path=str(shipped_model_dir("tiny_scholar")),
+        name=name,
+        aliases=(folder.replace("_", "-"),),
+        path=str(shipped_model_dir(folder)),
         context_length=1024,
         tool_parser="hermes",
         lora_rank=16,
         lora_alpha=16,
-        learning_rate=2e-3,
         supervised_learning_rate=1e-3,
-        dpo_learning_rate=5e-4,
-        max_turn_tokens=128,
+        **options,
     )
+
+
+def shipped_models() -> tuple[BaseModelSpec, ...]:
+    """Returns the base models of an installation that configures none."""
+    # At 2e-3 with alpha 32 one seed in ten permanently unlearns a whole kind of question.
+    rates = {"learning_rate": 1e-3, "dpo_learning_rate": 1e-3}
+    return (_shipped(DEFAULT_MODEL, "tiny_agent", max_turn_tokens=256, **rates),)
+
+
+def scholar_model() -> BaseModelSpec:
+    """Returns the shipped model that knows the questions of the recipes; `--model` serves it."""
+    rates = {"learning_rate": 2e-3, "dpo_learning_rate": 5e-4}
+    return _shipped(SCHOLAR_MODEL, "tiny_scholar", max_turn_tokens=128, **rates)
 
 
 def known_by_name() -> tuple[BaseModelSpec, ...]:
@@ -406,15 +390,11 @@ class ConfiguredSandbox(Sources):
 
 
 def socket_of(sandbox: SandboxSettings, data_dir: Path) -> Path:
-    """Returns the path of the runner's socket, absolute: API, workers and runner have working
-    directories of their own.
-    """
+    # Absolute: API, workers and runner have working directories of their own.
     return (sandbox.socket or data_dir / "sandbox.sock").absolute()
 
 
-_STANDARD: Final = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 _LAST_PORT: Final = 65_535
-_DISABLED: Final = "OTEL_SDK_DISABLED"
 
 
 class TelemetrySettings(SettingsSection):
@@ -455,9 +435,10 @@ class TelemetrySettings(SettingsSection):
 
     def span_export(self) -> SpanExport | None:
         """Returns the export of spans, `None` if there is no collector."""
-        if os.environ.get(_DISABLED, "").strip().lower() == "true":
+        if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
             return None
-        if self.otlp_endpoint is None and not any(os.environ.get(name) for name in _STANDARD):
+        standard = "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
+        if self.otlp_endpoint is None and not any(map(os.environ.get, standard)):
             return None
         return SpanExport(
             self.otlp_endpoint,
@@ -594,9 +575,7 @@ class Settings(ModelSettings):
 
     @property
     def progress_deadline_s(self) -> float:
-        """Returns the time without progress after which the process of a run is ended:
-        `lease.progress_s`, or its default.
-        """
+        """Seconds without progress after which the process of a run is ended."""
         configured = self.lease.progress_s
         return max(1800.0, 2 * self.egress.call_timeout_s) if configured is None else configured
 
@@ -623,23 +602,16 @@ class Settings(ModelSettings):
 
 @cache
 def load_settings() -> Settings:
-    """Reads the environment once per process.
-
-    Raises `pydantic.ValidationError`, which names every missing or invalid variable.
-    """
+    """Reads the environment once per process. Raises `pydantic.ValidationError`."""
     return Settings()
 
 
 def to_environment(settings: Settings) -> dict[str, str]:
-    """Returns the tree as environment variables, from which ``load_settings()`` reads an equal
-    tree.
-    """
-    variables: dict[str, str] = {}
-    for name in type(settings).model_fields:
-        value = getattr(settings, name)
-        if value is not None:
-            variables[PREFIX + name.upper()] = _to_variable(value)
-    return variables
+    """Returns the tree as environment variables, of which `load_settings` makes an equal one."""
+    values = ((name, getattr(settings, name)) for name in type(settings).model_fields)
+    return {
+        PREFIX + name.upper(): _to_variable(value) for name, value in values if value is not None
+    }
 
 
 def _to_variable(value: Any) -> str:
@@ -648,18 +620,14 @@ def _to_variable(value: Any) -> str:
     if isinstance(value, BaseModel):
         return value.model_dump_json()
     if isinstance(value, tuple):
-        return json.dumps([_to_item(item) for item in value])
+        plain = (i.get_secret_value() if isinstance(i, SecretStr) else i for i in value)
+        return json.dumps(list(plain), default=lambda model: model.model_dump(mode="json"))
     return str(value)
 
 
-def _to_item(item: Any) -> Any:
-    return item.get_secret_value() if isinstance(item, SecretStr) else item.model_dump(mode="json")
-
-
 def inherited_environment() -> dict[str, str]:
-    """Returns this process's environment without `AGENT_RFT_…` and locale, for a child process.
-
-    An ``LC_*`` with a locale that is not installed makes initdb fail (measured), so it is removed.
+    """Returns this process's environment without `AGENT_RFT_…` and locale, for a child process: an
+    `LC_*` with a locale that is not installed makes initdb fail (measured).
     """
     excluded = ("LC_", "LANG", PREFIX)
     return {name: value for name, value in os.environ.items() if not name.startswith(excluded)}

@@ -1,8 +1,7 @@
-"""Builds the services of keys and organizations that a command uses without a process context."""
+"""Joins services with stores and gateways: of a process, of a tenant, of an administration."""
 
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
-from typing import Any, Final, Self, TypeVar
+from typing import Any, TypeVar
 
 from app.accounts.key_service import AdminKeyService, KeyService
 from app.accounts.service import (
@@ -27,9 +26,9 @@ from app.graders.calibration_service import BaselineSamples, CalibrationService,
 from app.graders.judge_calls import EngineModels, build_judge_egress
 from app.graders.scorer import ComputingShares
 from app.graders.service import RegisteredGraderService
-from app.http.health import HealthPorts, HealthService, MonitoringService
+from app.http.health import HealthPorts, HealthService
 from app.http.idempotency import IdempotencyService
-from app.http.rate_limits import RateLimits, RedisRateLimits
+from app.http.rate_limits import RedisRateLimits
 from app.jobs.creation import CreationPorts, JobCreationService
 from app.jobs.curve_service import CurvePointService, CurveService
 from app.jobs.file_validation import FileValidation, FileValidationPorts
@@ -46,21 +45,19 @@ from app.jobs.references import (
 from app.jobs.service import CheckpointService, EventService, JobService
 from app.jobs.streams import JobWatch, StreamService
 from app.kit.callers import AdminPrincipal, Principal, Tenant
-from app.kit.disks import FreeSpace
-from app.kit.egress import Egress, ProjectEgress
+from app.kit.directories import FreeSpace
+from app.kit.egress import Egress, EgressPolicy, ProjectEgress
 from app.kit.egress_client import build_egress
-from app.kit.egress_guard import EgressPolicy
 from app.kit.endpoints import CallSigner, cache_salt
-from app.kit.job_queue import CeleryJobQueue, JobQueue
-from app.kit.local_objects import build_objects
-from app.kit.objects import Objects
-from app.kit.sealing import SecretBox, build_secret_box
+from app.kit.job_queue import CeleryJobQueue
+from app.kit.objects import build_objects
+from app.kit.sealing import build_secret_box
 from app.kit.slots import ProjectSlots, SharedSlots
 from app.kit.texts import Redaction, nothing, shaped_data
 from app.models.chat_service import ChatCompletionService, chat_slots
 from app.models.chat_usage import ChatUsage
 from app.models.completion_service import StoredCompletionService
-from app.models.engine import AdapterCache, Inference, build_adapter_cache
+from app.models.engine import Inference, build_adapter_cache
 from app.models.engine_http import HttpInference
 from app.models.export_service import AdapterService, ExportPorts, ExportService
 from app.models.service import JudgeModels, ModelService, PermissionService
@@ -79,7 +76,7 @@ from app.teaching.students.service import StudentService
 from app.tools.definition_check import RegisteredEndpointService
 from app.tools.mcp_contract import McpContractService
 from app.tools.registry_service import RegistryPorts
-from app.tools.sandbox import Sandbox, SharedSandbox, build_sandbox
+from app.tools.sandbox import Sandbox, build_sandbox
 from app.tools.service import (
     EnvironmentService,
     McpImportService,
@@ -109,101 +106,54 @@ def rewrapping_service(settings: Settings, database: Database) -> RewrappingServ
     return RewrappingService(database, build_secret_box(settings), api_key_head=head)
 
 
-_SANDBOX_PATIENCE_S: Final = 5.0
-"""Seconds for which a trial waits for a runner that restarts."""
-_SANDBOX_WAIT_S: Final = 60.0
-"""Seconds for which a caller's program waits for its start, half the time of a trial."""
-
-
-@dataclass(frozen=True, slots=True)
 class ProcessContext:
     """The pools and clients of a process, which all services share."""
 
-    settings: Settings
-    database: Database
-    objects: Objects
-    adapters: AdapterCache
-    queue: JobQueue
-    egress: Egress
-    judge_egress: Egress
-    """Egress to the operator's own judges and embeddings; never used for customers' addresses."""
-    inference: Inference
-    sandbox: SharedSandbox
-    secret_box: SecretBox
-    keys: KeyService
-    rate_limits: RateLimits
-    inspections: Inspections
-    health: HealthService
-    chats: ProjectSlots
-    chat_usage: ChatUsage
-    file_validation: FileValidation
-    requests: ProjectSlots
-    downloads: ProjectSlots
-    streams: ProjectSlots
-    job_watch: JobWatch
-    exports: SharedSlots = field(default_factory=lambda: SharedSlots(2))
-    """Slots for reads of exports, one of each organization: a read may hold many megabytes of rows
-    and a connection to the database.
-    """
-    tool_tests: ProjectSlots = field(default_factory=tool_test_slots)
-    environment_tests: ProjectSlots = field(default_factory=environment_test_slots)
-    computing: ComputingShares = field(default_factory=ComputingShares)
-    scenarios: ProjectSlots = field(default_factory=scenario_slots)
-    calibrations: ProjectSlots = field(default_factory=calibration_slots)
-
-    @classmethod
-    def of(cls, settings: Settings) -> Self:
-        database = Database(settings.database_url, quotas=settings.quotas)
-        objects = build_objects(settings)
-        queue = CeleryJobQueue(settings.redis_url)
-        inspections = Inspections(objects, settings.work_dir)
-        file_validation = FileValidation(
-            FileValidationPorts(database, queue, inspections),
+    def __init__(self, settings: Settings) -> None:
+        quotas, redis_url = settings.quotas, settings.redis_url
+        self.settings = settings
+        self.database = Database(settings.database_url, quotas=quotas)
+        self.objects = build_objects(settings)
+        self.adapters = build_adapter_cache(settings, self.objects)
+        self.queue = CeleryJobQueue(redis_url)
+        self.egress = build_egress(settings.egress)
+        # To the operator's own judges and embeddings; never used for customers' addresses.
+        self.judge_egress = build_judge_egress(
+            settings.judges, settings.egress, embeddings=settings.embeddings
+        )
+        self.inference = HttpInference(
+            settings.engine_url, api_key=settings.engine_api_key.get_secret_value()
+        )
+        # A trial waits for a runner that restarts, and half of its time for its start.
+        self.sandbox = build_sandbox(settings, patience_s=5.0, wait_s=60.0)
+        self.secret_box = build_secret_box(settings)
+        self.keys = build_key_service(settings, self.database)
+        per_minute = settings.requests_per_minute
+        self.rate_limits = RedisRateLimits(redis_url, requests_per_minute=per_minute)
+        self.inspections = Inspections(self.objects, settings.work_dir)
+        space = FreeSpace.of(settings)
+        self.health = HealthService(
+            HealthPorts(self.database, self.queue, self.inference, space, self.sandbox)
+        )
+        self.chats = chat_slots(quotas.chats_in_flight)
+        self.chat_usage = ChatUsage(self.database, settings.pricing, flush_s=settings.usage_flush_s)
+        self.file_validation = FileValidation(
+            FileValidationPorts(self.database, self.queue, self.inspections),
             base_models=settings.base_models,
             after_s=settings.validate_files_after_s,
         )
-        inference = HttpInference(
-            settings.engine_url, api_key=settings.engine_api_key.get_secret_value()
-        )
-        sandbox = build_sandbox(settings, patience_s=_SANDBOX_PATIENCE_S, wait_s=_SANDBOX_WAIT_S)
-        return cls(
-            settings=settings,
-            database=database,
-            objects=objects,
-            adapters=build_adapter_cache(settings, objects),
-            queue=queue,
-            egress=build_egress(settings.egress),
-            judge_egress=build_judge_egress(
-                settings.judges, settings.egress, embeddings=settings.embeddings
-            ),
-            inference=inference,
-            sandbox=sandbox,
-            health=HealthService(
-                HealthPorts(database, queue, inference, FreeSpace.of(settings), sandbox)
-            ),
-            secret_box=build_secret_box(settings),
-            keys=build_key_service(settings, database),
-            rate_limits=RedisRateLimits(
-                settings.redis_url, requests_per_minute=settings.requests_per_minute
-            ),
-            inspections=inspections,
-            chats=chat_slots(settings.quotas.chats_in_flight),
-            chat_usage=ChatUsage(database, settings.pricing, flush_s=settings.usage_flush_s),
-            file_validation=file_validation,
-            requests=ProjectSlots(settings.quotas.requests_in_flight, noun="requests"),
-            downloads=ProjectSlots(settings.quotas.downloads_in_flight, noun="downloads"),
-            streams=ProjectSlots(settings.quotas.streams_in_flight, noun="live streams"),
-            job_watch=JobWatch(database, heartbeat_s=settings.stream_heartbeat_s),
-        )
-
-    def key_service(self) -> KeyService:
-        return self.keys
+        self.requests = ProjectSlots(quotas.requests_in_flight, noun="requests")
+        self.downloads = ProjectSlots(quotas.downloads_in_flight, noun="downloads")
+        self.streams = ProjectSlots(quotas.streams_in_flight, noun="live streams")
+        self.job_watch = JobWatch(self.database, heartbeat_s=settings.stream_heartbeat_s)
+        # A read of an export may hold many megabytes, and a connection to the database.
+        self.exports = SharedSlots(2)
+        self.tool_tests, self.environment_tests = tool_test_slots(), environment_test_slots()
+        self.computing, self.scenarios = ComputingShares(), scenario_slots()
+        self.calibrations = calibration_slots()
 
     def dashboard_sessions(self) -> DashboardSessionService:
         return DashboardSessionService(self.database, self.keys)
-
-    def monitoring(self) -> MonitoringService:
-        return MonitoringService(self.database, self.health)
 
     def idempotency(self) -> IdempotencyService:
         return IdempotencyService(self.database, self.secret_box)
@@ -221,92 +171,79 @@ class ProcessContext:
 
 
 def context_of(application: Any) -> ProcessContext:
-    """Returns the context that an application's start has put into its state."""
     context = application.state.context
     if not isinstance(context, ProcessContext):
         raise TypeError("the application was started without a context")
     return context
 
 
-class TenantServices:
-    """Holds the process and the tenant for which services are built."""
+_EndpointService = TypeVar("_EndpointService", bound=RegisteredEndpointService)
 
+
+class Factory:
     def __init__(self, context: ProcessContext, tenant: Tenant) -> None:
-        self._context = context
-        self._tenant = tenant
+        self._context, self._tenant = context, tenant
+        self._database, self._settings = context.database, context.settings
+        self._base_models = context.settings.base_models
+        self._secret_key = context.settings.secret_key.get_secret_value()
+        self._owner = tenant.organization_id, tenant.project_id
 
     def _signer(self) -> CallSigner:
-        return CallSigner(*self._context.settings.secret_keys, project_id=self._tenant.project_id)
+        return CallSigner(*self._settings.secret_keys, project_id=self._tenant.project_id)
 
     def _egress(self) -> Egress:
-        """Returns the egress with the lookups of the tenant."""
-        organization_id, project_id = self._tenant.organization_id, self._tenant.project_id
-        return ProjectEgress(self._context.egress, organization_id, project_id)
+        return ProjectEgress(self._context.egress, *self._owner)
 
     def _sandbox(self) -> Sandbox:
-        """Returns the sandbox with the slots of the tenant."""
-        organization_id, project_id = self._tenant.organization_id, self._tenant.project_id
-        return self._context.sandbox.for_project(organization_id, project_id)
+        return self._context.sandbox.for_project(*self._owner)
 
     def _engine(self) -> Inference:
         """Returns the engine with a separate prompt cache for the tenant."""
-        secret_key = self._context.settings.secret_key.get_secret_value()
-        salt = cache_salt(secret_key, self._tenant.project_id)
+        salt = cache_salt(self._secret_key, self._tenant.project_id)
         return self._context.inference.with_cache_namespace(salt)
 
     def _redaction(self) -> Redaction:
-        """Returns the redaction of texts before they are stored."""
-        return shaped_data if self._context.settings.redact_stored_texts else nothing
+        return shaped_data if self._settings.redact_stored_texts else nothing
 
     def _registry_ports(self) -> RegistryPorts:
         return RegistryPorts(self._egress(), self._context.secret_box)
 
-
-class FileServices(TenantServices):
     def files(self) -> FileService:
-        return FileService(self._context.database, self._context.objects, self._tenant)
+        return FileService(self._database, self._context.objects, self._tenant)
 
     def row_files(self) -> RowFiles:
         return RowFiles(self.files())
 
     def uploads(self) -> UploadService:
-        return UploadService(self._context.database, self._context.objects, self._tenant)
+        return UploadService(self._database, self._context.objects, self._tenant)
 
-
-class ModelServices(TenantServices):
     def models(self) -> ModelService:
         return ModelService(
-            self._context.database,
+            self._database,
             self._context.inference,
-            base_models=self._context.settings.base_models,
+            base_models=self._base_models,
             tenant=self._tenant,
         )
 
     def adapters(self) -> AdapterService:
-        context = self._context
-        return AdapterService(
-            self.models(), context.objects, base_models=context.settings.base_models
-        )
+        return AdapterService(self.models(), self._context.objects, base_models=self._base_models)
 
     def exports(self) -> ExportService:
-        context = self._context
         ports = ExportPorts(
             models=self.models(),
-            objects=context.objects,
-            queue=context.queue,
-            space=FreeSpace.of(context.settings),
-            base_models=context.settings.base_models,
+            objects=self._context.objects,
+            queue=self._context.queue,
+            space=FreeSpace.of(self._settings),
+            base_models=self._base_models,
         )
-        return ExportService(context.database, ports, self._tenant)
+        return ExportService(self._database, ports, self._tenant)
 
     def judge_models(self) -> JudgeModels:
-        settings = self._context.settings
+        settings = self._settings
         return JudgeModels(self.models(), settings.judges, embeddings=settings.embeddings)
 
     def stored_completions(self) -> StoredCompletionService:
-        return StoredCompletionService(
-            self._context.database, self._tenant, redaction=self._redaction()
-        )
+        return StoredCompletionService(self._database, self._tenant, redaction=self._redaction())
 
     def completions(self) -> ChatCompletionService:
         return ChatCompletionService(
@@ -319,70 +256,53 @@ class ModelServices(TenantServices):
             tenant=self._tenant,
         )
 
-
-_EndpointService = TypeVar("_EndpointService", bound=RegisteredEndpointService)
-
-
-class RegistryServices(FileServices, ModelServices):
     def tools(self) -> ToolService:
-        return self._endpoints(ToolService, slots=self._context.tool_tests)
+        return self._endpoints(ToolService, self._context.tool_tests)
 
     def environments(self) -> EnvironmentService:
-        return self._endpoints(EnvironmentService, slots=self._context.environment_tests)
+        return self._endpoints(EnvironmentService, self._context.environment_tests)
 
-    def _endpoints(
-        self, service: type[_EndpointService], *, slots: ProjectSlots
-    ) -> _EndpointService:
-        context = self._context
+    def _endpoints(self, service: type[_EndpointService], slots: ProjectSlots) -> _EndpointService:
         return service(
-            context.database,
+            self._database,
             self._registry_ports(),
             self._tenant,
-            secret_keys=context.settings.secret_keys,
-            call_timeout_s=context.settings.egress.call_timeout_s,
+            secret_keys=self._settings.secret_keys,
+            call_timeout_s=self._settings.egress.call_timeout_s,
             slots=slots,
             models=self.judge_models(),
         )
 
     def graders(self) -> RegisteredGraderService:
-        ports = self._registry_ports()
         return RegisteredGraderService(
-            self._context.database, ports, self._tenant, models=self.judge_models()
+            self._database, self._registry_ports(), self._tenant, models=self.judge_models()
         )
 
     def curricula(self) -> CurriculumService:
         context = self._context
-        return CurriculumService(
-            context.database,
-            self._registry_ports(),
-            self._tenant,
-            data=DataPorts(self.files(), self.row_files(), context.objects, context.inspections),
-        )
+        data = DataPorts(self.files(), self.row_files(), context.objects, context.inspections)
+        return CurriculumService(self._database, self._registry_ports(), self._tenant, data=data)
 
     def curriculum_maker(self) -> CurriculumMaker:
-        context = self._context
-        egress, hub = context.settings.egress, context.settings.hub
-        location = HubLocation(
-            hub.endpoint,
-            EgressPolicy(frozenset(egress.allow_endpoints), egress.allow_plain_http),
-            hub.data_sets_dir,
-        )
+        egress, hub = self._settings.egress, self._settings.hub
+        policy = EgressPolicy(frozenset(egress.allow_endpoints), egress.allow_plain_http)
         ports = CurriculumMakerPorts(
-            self.row_files(), context.inspections, self.curricula(), location
+            self.row_files(),
+            self._context.inspections,
+            self.curricula(),
+            HubLocation(hub.endpoint, policy, hub.data_sets_dir),
         )
-        return CurriculumMaker(context.database, ports, self._tenant)
+        return CurriculumMaker(self._database, ports, self._tenant)
 
     def trials(self) -> TrialService:
-        context, models, settings = self._context, self.judge_models(), self._context.settings
+        context, models, settings = self._context, self.judge_models(), self._settings
         ports = TrialPorts(
             egress=self._egress(),
             judge_egress=context.judge_egress,
             engine=EngineModels(self._engine(), context.adapters, models.find),
             signer=self._signer(),
             sandbox=self._sandbox(),
-            computing=lambda: context.computing.of(
-                self._tenant.organization_id, self._tenant.project_id
-            ),
+            computing=lambda: context.computing.of(*self._owner),
             writing=lambda: context.scenarios.taken(self._tenant.project_id),
         )
         return TrialService(
@@ -398,88 +318,78 @@ class RegistryServices(FileServices, ModelServices):
         return CalibrationService(
             self.trials(),
             files,
-            BaselineSamples(self._context.database, self._tenant, files),
+            BaselineSamples(self._database, self._tenant, files),
             slot=lambda: self._context.calibrations.taken(self._tenant.organization_id),
         )
 
     def mcp_tests(self) -> McpContractService:
-        context = self._context
         return McpContractService(
             self._egress(),
             self.judge_models(),
             self._signer(),
-            limits=context.settings.egress,
-            slots=context.tool_tests,
+            limits=self._settings.egress,
+            slots=self._context.tool_tests,
             project_id=self._tenant.project_id,
         )
 
     def mcp_import(self) -> McpImportService:
         return McpImportService(self.mcp_tests(), self.tools())
 
-
-class EvalServices(ModelServices):
     def evals(self) -> EvalService:
-        context = self._context
-        ports = self._registry_ports()
-        return EvalService(context.database, ports, self._tenant, models=self.judge_models())
+        return EvalService(
+            self._database, self._registry_ports(), self._tenant, models=self.judge_models()
+        )
 
     def eval_runs(self) -> EvalRunService:
-        context = self._context
         validations = ValidationRunService(
-            context.database,
-            context.objects,
-            base_models=context.settings.base_models,
+            self._database,
+            self._context.objects,
+            base_models=self._base_models,
             tenant=self._tenant,
         )
         return EvalRunService(
-            context.database, context.queue, self.models(), validations, tenant=self._tenant
+            self._database, self._context.queue, self.models(), validations, tenant=self._tenant
         )
 
-
-class FeedbackServices(RegistryServices):
     def feedback(self) -> FeedbackService:
-        return FeedbackService(self._context.database, self._tenant, redaction=self._redaction())
+        return FeedbackService(self._database, self._tenant, redaction=self._redaction())
 
     def feedback_builds(self) -> FeedbackBuildService:
-        return FeedbackBuildService(self._context.database, self._build_ports(), self._tenant)
+        return FeedbackBuildService(self._database, self._build_ports(), self._tenant)
 
     def end_users(self) -> EndUserService:
-        return EndUserService(self._context.database, self._build_ports(), self._tenant)
+        return EndUserService(self._database, self._build_ports(), self._tenant)
 
     def _build_ports(self) -> BuildPorts:
         return BuildPorts(self.feedback(), self.files(), self.row_files(), self.curricula())
 
-
-class JobServices(RegistryServices):
     def jobs(self) -> JobService:
         context = self._context
-        return JobService(context.database, context.queue, context.objects, tenant=self._tenant)
+        return JobService(self._database, context.queue, context.objects, tenant=self._tenant)
 
     def job_creation(self) -> JobCreationService:
-        context = self._context
         ports = CreationPorts(
-            queue=context.queue,
+            queue=self._context.queue,
             egress=self._egress(),
-            secret_box=context.secret_box,
+            secret_box=self._context.secret_box,
             judge_models=self.judge_models(),
             references=self.references(),
-            file_validation=context.file_validation,
-            base_models=context.settings.base_models,
+            file_validation=self._context.file_validation,
+            base_models=self._base_models,
         )
-        return JobCreationService(context.database, ports, self._tenant)
+        return JobCreationService(self._database, ports, self._tenant)
 
     def preflight(self) -> PreflightService:
-        context = self._context
         environments = EnvironmentProbe(self._egress(), self._signer())
         ports = PreflightPorts(
             endpoints=EndpointProbes(self._egress(), environments),
-            inspections=context.inspections,
+            inspections=self._context.inspections,
             tries=GraderTries(self._sandbox()),
             mcp=McpListings(self._egress(), self._signer()),
             judges=self.judge_models(),
-            base_models=context.settings.base_models,
+            base_models=self._base_models,
         )
-        return PreflightService(context.database, ports, self._tenant)
+        return PreflightService(self._database, ports, self._tenant)
 
     def call_check(self) -> CallCheck:
         return CallCheck(self.readable_calls(), self.job_creation(), self.preflight())
@@ -491,17 +401,18 @@ class JobServices(RegistryServices):
         return ReadableCalls(RegisteredDefinitions(self))
 
     def grader_choices(self) -> GraderChoiceService:
-        context = self._context
-        return GraderChoiceService(context.database, context.inspections, self._tenant)
+        return GraderChoiceService(self._database, self._context.inspections, self._tenant)
 
     def environment_files(self) -> EnvironmentFiles:
-        context = self._context
         return EnvironmentFiles(
-            context.database, context.inspections, row_files=self.row_files(), tenant=self._tenant
+            self._database,
+            self._context.inspections,
+            row_files=self.row_files(),
+            tenant=self._tenant,
         )
 
     def events(self) -> EventService:
-        return EventService(self._context.database, self._tenant)
+        return EventService(self._database, self._tenant)
 
     def sent_requests(self) -> SentRequestService:
         return SentRequestService(self.files())
@@ -513,83 +424,60 @@ class JobServices(RegistryServices):
         return StreamService(self._context.job_watch, self._tenant)
 
     def checkpoints(self) -> CheckpointService:
-        return CheckpointService(self._context.database, self._tenant)
+        return CheckpointService(self._database, self._tenant)
 
     def curve_points(self) -> CurvePointService:
-        return CurvePointService(self._context.database, self._tenant)
+        return CurvePointService(self._database, self._tenant)
 
     def curves(self) -> CurveService:
-        return CurveService(self._context.database, self._tenant)
+        return CurveService(self._database, self._tenant)
 
     def rollouts(self) -> RolloutService:
-        return RolloutService(self._context.database, self._tenant)
+        return RolloutService(self._database, self._tenant)
 
     def recipes(self) -> RecipeService:
-        context = self._context
-        own = OwnRecipeService(
-            context.database, self._registry_ports(), self._tenant, models=self.judge_models()
-        )
-        return RecipeService(own)
+        ports, models = self._registry_ports(), self.judge_models()
+        return RecipeService(OwnRecipeService(self._database, ports, self._tenant, models=models))
 
-
-class StudentServices(ModelServices):
     def students(self) -> StudentService:
-        context = self._context
         return StudentService(
-            context.database,
-            context.queue,
-            base_models=context.settings.base_models,
-            tenant=self._tenant,
+            self._database, self._context.queue, base_models=self._base_models, tenant=self._tenant
         )
 
-
-class WebhookServices(TenantServices):
     def signing(self) -> SigningService:
-        secret_key = self._context.settings.secret_key.get_secret_value()
-        return SigningService(secret_key=secret_key, tenant=self._tenant)
+        return SigningService(secret_key=self._secret_key, tenant=self._tenant)
 
     def webhook_endpoints(self) -> WebhookEndpointService:
-        context = self._context
         return WebhookEndpointService(
-            context.database,
+            self._database,
             self._egress(),
-            context.secret_box,
+            self._context.secret_box,
             self._tenant,
-            notify=context.queue.enqueue_deliveries,
+            notify=self._context.queue.enqueue_deliveries,
         )
 
-
-class CoachServices(JobServices, StudentServices):
     def coach_sessions(self) -> CoachSessionService:
-        context = self._context
         ports = CoachSessionPorts(
-            self.references(), self._session_files(), self.jobs(), context.secret_box
+            self.references(), self._session_files(), self.jobs(), self._context.secret_box
         )
-        return CoachSessionService(context.database, ports, self._tenant)
+        return CoachSessionService(self._database, ports, self._tenant)
 
     def coach_driver(self) -> CoachDriver:
-        context, files = self._context, self._session_files()
+        files, box = self._session_files(), self._context.secret_box
         ports = CoachPorts(
-            evidence=EvidenceReader(context.database, files, self.students()),
-            children=ChildJobs(
-                self.job_creation(), files, context.secret_box, self._tenant.project_id
-            ),
+            evidence=EvidenceReader(self._database, files, self.students()),
+            children=ChildJobs(self.job_creation(), files, box, self._tenant.project_id),
             jobs=self.jobs(),
             students=self.students(),
         )
-        return CoachDriver(context.database, ports, self._tenant)
+        return CoachDriver(self._database, ports, self._tenant)
 
     def _session_files(self) -> SessionFiles:
-        context = self._context
-        return SessionFiles(context.database, context.inspections, self.row_files(), self._tenant)
-
-
-class Factory(CoachServices, EvalServices, FeedbackServices, WebhookServices):
-    """Builds the services of one tenant."""
+        inspections = self._context.inspections
+        return SessionFiles(self._database, inspections, self.row_files(), self._tenant)
 
 
 def coach_runner(context: ProcessContext) -> CoachRunner:
-    """Builds the runner of one process, which takes each step as the session's tenant."""
     return CoachRunner(
         context.database,
         lambda tenant: Factory(context, tenant).coach_driver(),
@@ -598,25 +486,23 @@ def coach_runner(context: ProcessContext) -> CoachRunner:
 
 
 class Administration:
-    """Builds the services of an organization's administration."""
-
     def __init__(self, context: ProcessContext, principal: AdminPrincipal) -> None:
-        self._context = context
-        self._principal = principal
+        self._context, self._principal = context, principal
+        self._database = context.database
 
     def projects(self) -> ProjectService:
         return ProjectService(
-            self._context.database,
+            self._database,
             self._principal,
             work_of=lambda tenant: Factory(self._context, tenant),
             quotas=self._context.settings.quotas,
         )
 
     def admin_keys(self) -> AdminKeyService:
-        return AdminKeyService(self._context.database, self._context.keys, self._principal)
+        return AdminKeyService(self._database, self._context.keys, self._principal)
 
     def audit_logs(self) -> AuditLogService:
-        return AuditLogService(self._context.database, self._principal)
+        return AuditLogService(self._database, self._principal)
 
     def usage(self) -> UsageService:
         return usage_service(self._context, self._principal)
@@ -627,11 +513,11 @@ class Administration:
         return self._context.exports.taken(organization_id, organization_id)
 
     def project_keys(self, project_id: str) -> ProjectKeyService:
-        return ProjectKeyService(self._context.database, self._principal, project_id=project_id)
+        return ProjectKeyService(self._database, self._principal, project_id=project_id)
 
     def service_accounts(self, project_id: str) -> ServiceAccountService:
         return ServiceAccountService(
-            self._context.database, self._context.keys, self._principal, project_id=project_id
+            self._database, self._context.keys, self._principal, project_id=project_id
         )
 
 

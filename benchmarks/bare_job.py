@@ -9,8 +9,8 @@ import httpx
 
 from app.files.datasets import DatasetRow, parse_rows
 from app.jobs.learning import LearningOptions, resolved_learning
+from app.kit.egress import EgressPolicy
 from app.kit.egress_client import EgressClient
-from app.kit.egress_guard import EgressPolicy
 from app.kit.ids import SampleKey
 from app.models.models import BaseModelSpec
 from app.rollouts.trajectory import Grade, Trajectory

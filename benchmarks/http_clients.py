@@ -28,9 +28,8 @@ from typing_extensions import override
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from app.kit.egress import EgressRequest  # noqa: E402 - needs the path above
+from app.kit.egress import EgressPolicy, EgressRequest  # noqa: E402 - needs the path above
 from app.kit.egress_client import EgressClient  # noqa: E402 - needs the path above
-from app.kit.egress_guard import EgressPolicy  # noqa: E402 - needs the path above
 
 BODY = json.dumps(
     {"type": "function_call", "id": "fc_1", "call_id": "call_1", "name": "search"}

@@ -11,7 +11,7 @@ from app.jobs.reinforcement import ReinforcementMethod
 from app.jobs.supervised import DpoMethod, SupervisedMethod
 from app.kit.errors import RunFailed
 from app.kit.leases import Lease
-from app.kit.local_objects import build_objects
+from app.kit.objects import build_objects
 from workers.leased_kinds import JOBS
 from workers.methods.reinforcement.method import ReinforcementTraining
 from workers.methods.supervised.method import SupervisedTraining

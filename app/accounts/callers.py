@@ -10,7 +10,7 @@ from typing import Final, assert_never
 
 from fastapi import Request
 
-from app.http.middleware import HELD, REPLY_HEADERS
+from app.http.requests import HELD, REPLY_HEADERS
 from app.kit.callers import Actor, AdminPrincipal, Principal, Tenant, act_as
 from app.kit.errors import AuthenticationFailed, RateLimited
 from app.wiring import ProcessContext

@@ -23,7 +23,7 @@ from app.accounts.usage_schemas import (
 )
 from app.http.dependencies import Administered, After, Limit, StillValid
 from app.http.error_replies import responses
-from app.http.middleware import BracketedLists
+from app.http.requests import BracketedLists
 from app.kit.downloads import Table, table_reply
 from app.kit.errors import refused_value
 from app.kit.schemas import Page, object_page

@@ -21,8 +21,8 @@ from app.kit.directories import (
     check_directory,
     flush,
     read_manifest,
+    sha256_of,
 )
-from app.kit.disks import sha256_of
 from app.kit.errors import AgentRftError
 from app.kit.processes import NO_ANSWER
 

@@ -19,7 +19,7 @@ from app.cli.printable import duration, printable
 from app.cli.remote import Remote, read_body, remote_command
 from app.cli.replies import NOTHING, Reply, path_of
 from app.cli.terminal import CreationUnknown, ServiceError, issue_lines
-from app.kit.issues import PreflightIssue
+from app.kit.errors import PreflightIssue
 from app.kit.processes import FAILED, NO_ANSWER
 from app.rollouts.metrics import REWARD_MEAN
 

@@ -16,7 +16,7 @@ from app.kit.errors import AgentRftError
 from app.kit.processes import FAILED, WRONG_OPTIONS
 
 if TYPE_CHECKING:
-    from app.kit.issues import PreflightIssue
+    from app.kit.errors import PreflightIssue
 
 _ERRORS: Final = "backslashreplace"
 

@@ -28,8 +28,7 @@ from app.jobs.method_parts import method_of, method_type, reinforcement_of
 from app.jobs.preflight import DatasetReport, FileSummary, PreflightReport, issue_of
 from app.jobs.preflight_schemas import FineTuningJobValidation, read_call
 from app.jobs.requests import JobRequest
-from app.kit.errors import InvalidRequest
-from app.kit.issues import PreflightIssue
+from app.kit.errors import InvalidRequest, PreflightIssue
 from app.kit.processes import FAILED
 from app.kit.strict_json import MAX_JSON_BYTES, UnusableJson, read_json
 from app.models.models import BaseModelSpec, student_named

@@ -7,9 +7,9 @@ from pydantic import ConfigDict, Field, StringConstraints
 
 from app.jobs.losses import OneOf
 from app.jobs.supervised import MethodType
+from app.kit.errors import PreflightIssue
 from app.kit.fields import DescribedModel, Json
 from app.kit.ids import Split
-from app.kit.issues import PreflightIssue
 from app.kit.texts import DATA_SET, DATA_SPLIT, REVISION
 from app.rollouts.trajectory import StopReason
 

@@ -30,9 +30,8 @@ from app.files.service import FileService
 from app.jobs.file_checks import FileRules, ReadFile, lines_of, read_file, row_reader
 from app.jobs.supervised import MethodType
 from app.kit.callers import Tenant
-from app.kit.errors import InvalidRequest, NotFound, missing_parameter
+from app.kit.errors import InvalidRequest, NotFound, PreflightIssue, missing_parameter
 from app.kit.fields import Json
-from app.kit.issues import PreflightIssue
 from app.kit.objects import Objects
 from app.tools.registry import LabelChanges, Noun, RegisteredVersion
 from app.tools.registry_service import RegistryPorts, RegistryService

@@ -16,8 +16,7 @@ from app.evals.tables import EvalRunTable
 from app.evals.tables import EvalRunTable as Table
 from app.events.store import log_end
 from app.files.store import FileStore
-from app.kit.leases import Lease, lock_held
-from app.kit.queues import WORKER_LOST, QueuedRows
+from app.kit.leases import WORKER_LOST, Lease, QueuedRows, lock_held
 from app.kit.transactions import BaseUnitOfWork, Sessions
 from app.models.store import ModelStore
 

@@ -36,8 +36,7 @@ from app.graders.template_faults import path_fault as sample_path_fault
 from app.graders.templates import Placeholder
 from app.kit.errors import InvalidRequest, refused_value
 from app.kit.faults import NOT_AVAILABLE, refused_wholly
-from app.kit.fields import Json, Path, parameter
-from app.kit.walk import FieldKind, WalkedField, walk_fields
+from app.kit.fields import FieldKind, Json, Path, WalkedField, parameter, walk_fields
 
 GIVEN_KEYS: Final = tuple(key for key in (*SAMPLE_KEYS, "model") if key != "environment")
 """Keys of a sample that this service reads or derives; a row may have others of its own."""

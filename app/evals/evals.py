@@ -8,9 +8,8 @@ from typing import Any, Final, Literal
 from uuid import NAMESPACE_URL, uuid5
 
 from app.graders.definitions import AnyGrader, passing_score
-from app.kit.errors import NotFound
+from app.kit.errors import NoEffect, NotFound
 from app.kit.faults import UnreadKey
-from app.kit.issues import NoEffect
 from app.rollouts.baselines import Baseline, BaselineRow
 
 _JOB_PREFIX: Final = "ftjob-"

@@ -31,15 +31,13 @@ from app.evals.validation_service import ValidationRunService
 from app.graders.definitions import GRADER_MODELS
 from app.graders.template_faults import constant_scores
 from app.kit.callers import Tenant
-from app.kit.errors import InvalidRequest, NotFound, WrongState, refused_value
+from app.kit.errors import InvalidRequest, NoEffect, NotFound, WrongState, refused_value
 from app.kit.faults import refused_wholly
-from app.kit.fields import parameter
+from app.kit.fields import parameter, walk_fields
 from app.kit.ids import new_id
-from app.kit.issues import NoEffect
 from app.kit.job_queue import JobQueue
 from app.kit.json_schemas import schema_fault
 from app.kit.redaction import SecretValues, redact_in_place
-from app.kit.walk import walk_fields
 from app.models.models import student_named
 from app.models.service import JudgeModels, ModelService
 from app.rollouts.baselines import Baseline

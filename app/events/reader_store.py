@@ -1,9 +1,8 @@
 """The event log across tenants, for the worker's role only: sequence, read, advance, prune.
 
-A consumer misses no event, whatever the order in which transactions commit: a row has no position
-when it is committed, and the sequencer, one at a time, assigns the next positions to the rows that
-are committed by then. A row that a reader cannot see yet gets a higher position than every row that
-the reader has seen.
+A consumer misses no event, whatever the order of commits: the sequencer, one at a time, assigns the
+next positions to the rows that are committed by then, so that one that a reader cannot see yet gets
+a higher position than every row that it has seen.
 """
 
 from collections.abc import Collection
@@ -17,7 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.across_tenants import CrossTenantUnitOfWork
 from app.database import Database
-from app.events.events import CommittedEvent
+from app.events.store import CommittedEvent
 from app.events.store import EventCursorTable as Cursor
 from app.events.store import EventLogTable as Table
 from app.kit.errors import LeaseLost
@@ -78,15 +77,10 @@ class EventLogReader:
     async def read_after(
         self, position: int, *, scope: str, types: Collection[str] | None, limit: int
     ) -> LogPage:
-        """Returns the next events of a scope (a project, a job, or all projects), of all types or
-        of `types` only, by position.
-        """
-        head = await self._session.scalar(
-            select(Cursor.position).where(
-                Cursor.consumer == _SEQUENCER, Cursor.scope == ALL_PROJECTS
-            )
-        )
-        query = select(Table).where(Table.position > position, Table.position <= (head or 0))
+        """Returns the next events of a scope (a project, a job, or all projects) by position."""
+        last = select(Cursor.position).where(_is(_SEQUENCER, ALL_PROJECTS))
+        head = await self._session.scalar(last) or 0
+        query = select(Table).where(Table.position > position, Table.position <= head)
         if scope.startswith(_JOB):
             query = query.where(Table.subject == scope)
         elif scope != ALL_PROJECTS:
@@ -95,11 +89,10 @@ class EventLogReader:
             query = query.where(Table.type.in_(types))
         rows = (await self._session.scalars(query.order_by(Table.position).limit(limit))).all()
         events = [_to_event(row) for row in rows]
-        reached = events[-1].position if len(events) == limit else max(head or 0, position)
+        reached = events[-1].position if len(events) == limit else max(head, position)
         return LogPage(events, reached)
 
     async def forget(self, limit: int, *, keep_s: float) -> int:
-        """Deletes old events, read or not. Returns their number."""
         oldest = (
             select(Table.seq)
             .where(Table.position.is_not(None))
@@ -110,8 +103,7 @@ class EventLogReader:
         deleted = await self._session.scalars(
             delete(Table)
             .where(
-                Table.seq.in_(oldest),
-                Table.created_at <= func.now() - timedelta(seconds=keep_s),
+                Table.seq.in_(oldest), Table.created_at <= func.now() - timedelta(seconds=keep_s)
             )
             .returning(Table.seq)
         )
@@ -127,9 +119,7 @@ class EventCursorStore:
         return (await _locked(self._session, consumer, scope)).position
 
     async def move(self, consumer: str, scope: str, *, position: int) -> None:
-        """Advances a cursor that this transaction has locked with `lock`. Raises `ValueError` for a
-        position before its own.
-        """
+        """Advances a locked cursor. Raises `ValueError` for a position before its own."""
         moved = await self._session.scalar(
             update(Cursor)
             .where(_is(consumer, scope), Cursor.position <= position)
@@ -142,7 +132,6 @@ class EventCursorStore:
     async def ended(
         self, consumers: Collection[str], scopes: Collection[str]
     ) -> set[tuple[str, str]]:
-        """Returns consumer and scope of the cursors at `ENDED`."""
         query = select(Cursor.consumer, Cursor.scope).where(
             Cursor.consumer.in_(consumers), Cursor.scope.in_(scopes), Cursor.position == ENDED
         )

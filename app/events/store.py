@@ -1,6 +1,7 @@
 """The log of committed events, and the cursors of its consumers."""
 
-from typing import Any, Final, cast
+from dataclasses import dataclass
+from typing import Any, Final, Literal, cast
 
 from sqlalchemy import BigInteger, Identity, Index, PrimaryKeyConstraint, func, insert
 from sqlalchemy import Table as CoreTable
@@ -8,11 +9,31 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.events.events import JobEventType
 from app.kit.ids import new_id
 from app.kit.leases import FencedRow
 from app.kit.sql import Base, Timestamp, of_project
 from app.webhooks.events import EventType
+
+JobEventType = Literal["job.message", "job.metrics"]
+"""An event of a job's own list; `job.metrics` is a committed training step."""
+KEEP_LOG_S: Final = 7 * 24 * 3600.0
+"""Retention of an event, read or not: a consumer that is away for less time misses none."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommittedEvent:
+    position: int
+    """Rises in commit order, so that no event appears before the cursor of a reader."""
+    id: str
+    project_id: str
+    type: str
+    """A `JobEventType`, an `EventType`, or one of a newer version."""
+    subject: str
+    """Id of the job or of the eval run."""
+    data: dict[str, Any]
+    """Level, message and data of a job's event. Empty for the end of a job or of a run."""
+    created_at: float
+    """Unix seconds."""
 
 
 class EventLogTable(Base):
@@ -61,16 +82,13 @@ _JOB_EVENT_TYPES: Final[dict[str, JobEventType]] = {
 
 
 def wrote_end(session: AsyncSession) -> bool:
-    """Returns true once the transaction has logged the end of a job or a run, which webhooks
-    announce.
-    """
+    """True once the transaction has logged an end, which webhooks announce."""
     return _WROTE_END in session.info
 
 
 async def log_end(
     session: AsyncSession, project_id: str, *, event_type: EventType, subject: str
 ) -> None:
-    """Logs that a job or an eval run has ended."""
     session.info[_WROTE_END] = True
     row = {
         "id": new_id("evt_"),
@@ -83,7 +101,6 @@ async def log_end(
 
 
 async def log_job_event(session: AsyncSession, job_event: dict[str, Any]) -> None:
-    """Logs an event of a job's own list. `job_event`: its row, by column."""
     await session.execute(_INSERT, job_event_row(job_event))
 
 

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, Final
 
 from app.curricula.curricula import HubSource
-from app.kit.egress_guard import EgressPolicy
+from app.kit.egress import EgressPolicy
 from app.kit.hub import DataSetFault, HubContent, as_unavailable
 
 _SUFFIXES: Final = (".jsonl", ".csv", ".tsv", ".parquet")
@@ -132,7 +132,7 @@ def _described(source: HubSource, endpoint: str) -> tuple[str, list[str], Any]:
 
 
 def hub_client(policy: EgressPolicy) -> Any:
-    from app.kit.hub_client import guarded_client  # noqa: PLC0415 - imports the hub's HTTP client
+    from app.kit.hub import guarded_client  # noqa: PLC0415 - imports the hub's HTTP client
 
     return guarded_client(policy)
 

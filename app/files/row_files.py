@@ -28,8 +28,7 @@ from app.files.service import Check, FileService
 from app.kit.callers import Tenant
 from app.kit.errors import InvalidRequest, RequestError, Unavailable
 from app.kit.fields import Json
-from app.kit.local_objects import local_copy, work_directory
-from app.kit.objects import Objects
+from app.kit.objects import Objects, local_copy, work_directory
 from app.kit.slots import SharedSlots
 
 Result = TypeVar("Result")

@@ -19,8 +19,7 @@ from app.graders.kinds import SingleGrader
 from app.graders.kinds.multi import MultiGrader
 from app.graders.templates import DefinitionWork
 from app.kit.errors import InvalidRequest, refused_value
-from app.kit.fields import JudgeName, Path, parameter
-from app.kit.walk import value_of
+from app.kit.fields import JudgeName, Path, parameter, value_of
 
 
 class AutoGrader(GraderModel):

@@ -11,15 +11,14 @@ from typing import Any, Final, assert_never
 from app.graders.judge import JudgeFault, JudgeQuestion, JudgeReply
 from app.jobs.response_formats import with_trained_effort
 from app.kit.addresses import read_url
-from app.kit.egress import EgressReply
+from app.kit.egress import EgressPolicy, EgressReply
 from app.kit.egress_client import EgressClient
-from app.kit.egress_guard import EgressPolicy
 from app.kit.endpoint_pool import EndpointPool
 from app.kit.endpoints import CallSigner, EndpointFault, EndpointRequest, FaultKind
 from app.kit.errors import RequestError, Unavailable
 from app.kit.fields import chat_url
 from app.kit.http import is_client_error, is_success
-from app.kit.secret_echoes import Echoes
+from app.kit.redaction import Echoes
 from app.models.chat import reported_tokens
 from app.models.engine import AdapterCache, AdapterMissing, Inference
 from app.models.models import TunedModel

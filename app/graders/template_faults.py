@@ -21,10 +21,8 @@ from app.graders.samples import (
     TURN_KEYS,
 )
 from app.graders.templates import DefinitionWork, Placeholder, TemplateError, parse_template
-from app.kit.errors import InvalidRequest, refused_value
-from app.kit.fields import parameter
-from app.kit.issues import CONSTANT_GRADER, NoEffect
-from app.kit.walk import FieldKind, WalkedField, walk_fields
+from app.kit.errors import CONSTANT_GRADER, InvalidRequest, NoEffect, refused_value
+from app.kit.fields import FieldKind, WalkedField, parameter, walk_fields
 from app.rollouts.trajectory import REWARD_KEYS
 
 _ONE_BRACE: Final = re.compile(r"(?<!\{)\{\s*((?:sample|item)\s*[.\[][^{}\n]{0,200})\}(?!\})")

@@ -22,7 +22,7 @@ from app.files.files import IN_PARTS, MAX_FILE_BYTES, MAX_PART_BYTES
 from app.http.error_replies import envelope
 from app.http.requests import largest_form
 from app.kit.errors import InvalidRequest, TooLarge, TooSlow, missing_parameter
-from app.kit.faults import SIMILARITY, nearest_name
+from app.kit.faults import SIMILARITY, nearest_name, question, unknown_parameter
 from app.kit.strict_json import MAX_JSON_BYTES, json_problem
 
 if TYPE_CHECKING:
@@ -44,15 +44,12 @@ FORM_DEADLINE_S: Final = 20.0
 _SMALL_BODY_BYTES: Final = 64 * 1024
 """Largest body that the event loop checks itself, in under 3 ms; a thread checks larger ones."""
 _MAX_LENGTH_DIGITS: Final = 15
-_READS: Final = frozenset({"GET", "HEAD"})
 _BODY_HEADERS: Final = frozenset({b"content-length", b"transfer-encoding", b"content-encoding"})
 
 
 class BodyGuard:
-    """Refuses bodies and paths that the service cannot store. Its memory is bounded.
-
-    For any content type, a body is a form with a file on the paths of uploads, a small form on
-    paths that `forms` matches, and JSON on every other path.
+    """Of any content type, a body is a form with a file on paths of uploads, a small form on paths
+    that `forms` matches, and JSON on every other path.
     """
 
     def __init__(
@@ -64,9 +61,7 @@ class BodyGuard:
         json_deadline_s: float = JSON_DEADLINE_S,
         form_deadline_s: float = FORM_DEADLINE_S,
     ) -> None:
-        self._app = app
-        self._forms = forms
-        self._idle_s = idle_s
+        self._app, self._forms, self._idle_s = app, forms, idle_s
         self._json_deadline_s = json_deadline_s
         self._form_deadline_s = form_deadline_s
 
@@ -77,12 +72,13 @@ class BodyGuard:
         if "\x00" in scope["path"] or b"%00" in scope["query_string"]:
             await envelope(400, "NUL is not allowed in a URL.")(scope, receive, send)
             return
-        if _reads_without_body(scope):
+        path, names = scope["path"], {name for name, _ in scope["headers"]}
+        if scope["method"] in {"GET", "HEAD"} and not names & _BODY_HEADERS:
             await self._app(scope, receive, send)
             return
-        is_form = self._forms is not None and self._forms.fullmatch(scope["path"]) is not None
-        upload_limit = _upload_limit(scope["path"])
-        limit = largest_form(scope["path"]) if is_form else upload_limit or MAX_JSON_BYTES
+        is_form = self._forms is not None and self._forms.fullmatch(path) is not None
+        upload_limit = next((most for known, most in UPLOAD_PATHS if known.fullmatch(path)), None)
+        limit = largest_form(path) if is_form else upload_limit or MAX_JSON_BYTES
         headers = Headers(scope=scope)
         length = headers.get("content-length", "0")
         if not length.isdecimal():
@@ -99,45 +95,28 @@ class BodyGuard:
     async def _whole(
         self, scope: Scope, receive: Receive, send: Send, *, limit: int, is_form: bool
     ) -> None:
-        """Reads the whole body within the deadline; passes on a body that is not JSON only for a
-        form.
-        """
         try:
             async with asyncio.timeout(self._form_deadline_s if is_form else self._json_deadline_s):
                 content = await _read_body(receive, limit)
         except TimeoutError:
-            await _too_slow()(scope, receive, send)
+            slow = "The body did not arrive in time."
+            await envelope(408, slow, headers={"connection": "close"})(scope, receive, send)
             return
         except TooLarge:
             await _too_large(limit)(scope, receive, send)
             return
         if content is None:
             return
-        problem = None if is_form else await _problem(content)
+        problem = None
+        if len(content) > _SMALL_BODY_BYTES and not is_form:
+            problem = await asyncio.to_thread(json_problem, content)
+        elif content and not is_form:
+            problem = json_problem(content)
         if problem is not None:
             reply = envelope(400, f"The request body is not usable JSON: {problem}.")
             await reply(scope, receive, send)
             return
         await self._app(scope, replay_body(content, receive), send)
-
-
-def _reads_without_body(scope: Scope) -> bool:
-    """Returns True for a request whose method and headers promise that there is no body."""
-    return scope["method"] in _READS and not any(
-        name in _BODY_HEADERS for name, _ in scope["headers"]
-    )
-
-
-def _upload_limit(path: str) -> int | None:
-    """Returns the largest upload that a path takes, `None` for a path of another body."""
-    return next((limit for known, limit in UPLOAD_PATHS if known.fullmatch(path)), None)
-
-
-async def _problem(content: bytes) -> str | None:
-    """Returns the reason why a body cannot be served as JSON, or `None`."""
-    if len(content) > _SMALL_BODY_BYTES:
-        return await asyncio.to_thread(json_problem, content)
-    return json_problem(content) if content else None
 
 
 async def _read_body(receive: Receive, limit: int) -> bytes | None:
@@ -152,10 +131,6 @@ async def _read_body(receive: Receive, limit: int) -> bytes | None:
         if len(body) > limit:
             raise TooLarge(f"The body is larger than {limit} bytes.")
     return bytes(body)
-
-
-def _too_slow() -> Any:
-    return envelope(408, "The body did not arrive in time.", headers={"connection": "close"})
 
 
 def _too_large(limit: int) -> Any:
@@ -228,7 +203,7 @@ class StreamedForm:
             "on_headers_finished": self._headers_finished,
             "on_part_data": self._part_data,
             "on_part_end": self._part_end,
-            "on_end": self._form_end,
+            "on_end": lambda: setattr(self, "_ended", True),
         }
         self.fields: dict[str, str] = {}
         self.filename: str | None = None
@@ -256,12 +231,7 @@ class StreamedForm:
         for name in self.fields:
             if name not in known:
                 near = nearest_name(name[:64], known, SIMILARITY)
-                cure = "Remove it." if near is None else f"Did you mean '{near}'?"
-                raise InvalidRequest(
-                    f"Unknown parameter: '{name[:64]}'. {cure}",
-                    param=name[:64],
-                    code="unknown_parameter",
-                )
+                raise unknown_parameter(name[:64], question(near) or " Remove it.")
 
     async def blocks(self) -> AsyncIterator[bytes]:
         """Yields the file in blocks of about 1 MiB, then reads the rest of the form."""
@@ -350,15 +320,9 @@ class StreamedForm:
             self.fields[name] = _text(bytes(value), name[:64])
         self._field, self._in_file = None, False
 
-    def _form_end(self) -> None:
-        self._ended = True
-
 
 def plain_name(name: str) -> str:
-    """Returns a client's file name without directories and unprintable characters, composed (NFC).
-
-    Raises `InvalidRequest` for a name longer than 255 characters.
-    """
+    """Returns a file name without directories, composed (NFC). Raises `InvalidRequest`."""
     base = unicodedata.normalize("NFC", _UNPRINTABLE.sub("", re.split(r"[/\\]", name)[-1])).strip()
     if len(base) > MAX_FILENAME:
         raise InvalidRequest(f"A file name has at most {MAX_FILENAME} characters.", param="file")

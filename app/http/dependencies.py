@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Generic, TypeVar, assert_never
+from typing import Annotated, Generic, TypeVar
 
 import structlog
 from fastapi import Depends, Query, Request
@@ -12,8 +12,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from fastapi.security.base import SecurityBase
 
 from app.accounts.callers import check_caller
-from app.http.middleware import HELD, PRINCIPAL
-from app.http.requests import check_query
+from app.http.requests import HELD, PRINCIPAL, check_query
 from app.kit.callers import AdminPrincipal, Principal, Tenant
 from app.kit.errors import AuthenticationFailed, PermissionDenied
 from app.wiring import Administration, Factory, ProcessContext, context_of
@@ -24,9 +23,7 @@ T = TypeVar("T")
 
 
 class ByKey(SecurityBase, Generic[T]):
-    """A dependency of routes that take a key: resolves it in one step to what the route needs.
-    docs/decisions/tenancy.md has the cost of further steps.
-    """
+    """Resolves a key to what the route needs in one step; see docs/decisions/tenancy.md."""
 
     def __init__(self, resolve: Callable[[Request, Credentials], Awaitable[T]]) -> None:
         self.model, self.scheme_name = _bearer.model, _bearer.scheme_name
@@ -37,9 +34,7 @@ class ByKey(SecurityBase, Generic[T]):
 
 
 async def any_principal(request: Request, credentials: Credentials) -> Principal:
-    """Resolves the key of a request, whose query its route can read, to its principal: a project,
-    or an organization's administration. Each request is checked and counted once.
-    """
+    """Resolves a key to its project or administration. Each request is checked and counted once."""
     state = request.scope["state"]
     principal: Principal | None = state.get(PRINCIPAL)
     if principal is None or credentials is None:
@@ -56,7 +51,7 @@ async def _authenticated(request: Request, credentials: Credentials) -> Principa
             code="missing_api_key",
         )
     context = context_of(request.app)
-    principal = await context.key_service().authenticate(credentials.credentials)
+    principal = await context.keys.authenticate(credentials.credentials)
     await check_caller(request, context, principal)
     return principal
 
@@ -64,11 +59,9 @@ async def _authenticated(request: Request, credentials: Credentials) -> Principa
 async def still_valid(
     request: Request, credentials: Credentials
 ) -> Callable[[], Awaitable[object]]:
-    """Returns a check for replies that take hours: it raises `AuthenticationFailed` once the key
-    has ended.
-    """
+    """Returns a check for long replies: it raises `AuthenticationFailed` for an ended key."""
     key = "" if credentials is None else credentials.credentials
-    keys = context_of(request.app).key_service()
+    keys = context_of(request.app).keys
     return lambda: keys.authenticate(key)
 
 
@@ -82,21 +75,17 @@ AnyPrincipal = Annotated[Principal, Depends(ByKey(any_principal))]
 
 async def tenant(request: Request, credentials: Credentials) -> Tenant:
     """Returns the key's project. Refuses an admin key, which cannot read a project's data."""
-    match principal := await any_principal(request, credentials):
-        case Tenant():
-            structlog.contextvars.bind_contextvars(project_id=principal.project_id)
-            return principal
-        case AdminPrincipal():
-            raise PermissionDenied("An admin key manages projects; use a project's API key here.")
-        case _:
-            assert_never(principal)
+    principal = await any_principal(request, credentials)
+    if not isinstance(principal, Tenant):
+        raise PermissionDenied("An admin key manages projects; use a project's API key here.")
+    structlog.contextvars.bind_contextvars(project_id=principal.project_id)
+    return principal
 
 
 CurrentTenant = Annotated[Tenant, Depends(ByKey(tenant))]
 
 
 async def factory(request: Request, credentials: Credentials) -> Factory:
-    """Returns the services of the key's project."""
     return Factory(context_of(request.app), await tenant(request, credentials))
 
 
@@ -106,9 +95,7 @@ Services = Annotated[Factory, Depends(ByKey(factory))]
 async def downloading(
     request: Request, context: Context, project: CurrentTenant, services: Services
 ) -> Factory:
-    """Returns the services of the key's project. Holds one of its downloads until the reply is
-    sent, or raises `RateLimited`.
-    """
+    """Holds one of the project's downloads until the reply is sent. Raises `RateLimited`."""
     request.scope["state"][HELD].enter_context(context.downloads.taken(project.project_id))
     return services
 
@@ -133,24 +120,19 @@ async def exporting(context: Context, project: CurrentTenant, services: Download
 async def streaming(
     request: Request, context: Context, project: CurrentTenant, services: Services
 ) -> Factory:
-    """Returns the services of the key's project. Holds one of its streams until the client is
-    gone, or raises `RateLimited`.
-    """
+    """Holds one of the project's streams until the client is gone. Raises `RateLimited`."""
     request.scope["state"][HELD].enter_context(context.streams.taken(project.project_id))
     return services
 
 
 async def administration(request: Request, credentials: Credentials) -> Administration:
     """Returns the services of an organization's administration. Requires an admin key."""
-    match principal := await any_principal(request, credentials):
-        case AdminPrincipal():
-            return Administration(context_of(request.app), principal)
-        case Tenant():
-            raise PermissionDenied(
-                "A project's API key cannot administer an organization; use an admin key here."
-            )
-        case _:
-            assert_never(principal)
+    principal = await any_principal(request, credentials)
+    if not isinstance(principal, AdminPrincipal):
+        raise PermissionDenied(
+            "A project's API key cannot administer an organization; use an admin key here."
+        )
+    return Administration(context_of(request.app), principal)
 
 
 Exporting = Annotated[Exporter, Depends(exporting)]
@@ -158,7 +140,6 @@ Streaming = Annotated[Factory, Depends(streaming)]
 StillValid = Annotated[Callable[[], Awaitable[object]], Depends(ByKey(still_valid))]
 Administered = Annotated[Administration, Depends(ByKey(administration))]
 After = Annotated[
-    str | None,
-    Query(max_length=128, description="Id of the last object of the previous page"),
+    str | None, Query(max_length=128, description="Id of the last object of the previous page")
 ]
 Limit = Annotated[int, Query(ge=1, le=100, description="Objects of a page")]

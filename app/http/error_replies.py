@@ -1,4 +1,4 @@
-"""Suggests the path to call instead of one that is not served."""
+"""Replies to errors, with the path to call instead of one that is not served."""
 
 import math
 from collections import defaultdict
@@ -42,9 +42,7 @@ class PathHints:
         return f": this service has no {missing}; use POST /v1/chat/completions."
 
     def alike(self, method: str, path: str) -> str:
-        """Returns a hint with the served path that has the same end, e.g. for `/v1/graders/run`.
-        Empty when there is none, and when `path` itself is served.
-        """
+        """Returns a hint with a served path of the same end, if `path` itself is not served."""
         called = path.strip("/")
         end = called.removeprefix("v1/").removeprefix("fine_tuning/")
         same_word = self._by_last_word.get((method, _last_word(end)), ())
@@ -55,9 +53,7 @@ class PathHints:
 
     @cached_property
     def _by_last_word(self) -> dict[tuple[str, str], list[str]]:
-        """The served paths by method and last word. A path that ends with a parameter or a slash
-        has no such word.
-        """
+        """The served paths by method and last word, unless that is a parameter."""
         paths: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
         for route in _with_path(self._routes):
             word = _last_word(route.path)
@@ -68,10 +64,8 @@ class PathHints:
 
 
 def _with_path(routes: Iterable[BaseRoute]) -> Iterator[Route]:
-    """Yields the routes that have a path; an included router keeps its own.
-
-    FastAPI's `iter_route_contexts` yields them, too, but first resolves the dependencies of all
-    routes, which holds the event loop for half a second.
+    """FastAPI's `iter_route_contexts` yields them, too, but first resolves all dependencies, which
+    holds the event loop for half a second.
     """
     for route in routes:
         included = getattr(route, "original_router", None)
@@ -86,7 +80,6 @@ def _last_word(path: str) -> str:
 
 
 RETRY_AFTER_S = "2"
-_SERVED_BY = {"HEAD": "GET"}
 _OF_A_WRONG_PATH = frozenset([400, 404])
 """Statuses that a route answers when it has matched a literal part of the path as an id."""
 
@@ -103,10 +96,7 @@ _DESCRIPTIONS = {
 
 
 def responses(*codes: int) -> dict[int | str, dict[str, Any]]:
-    """Returns the documented error replies of a route; some belong to every route.
-
-    With a default, FastAPI does not document 422 automatically.
-    """
+    """Returns the documented errors. With a default, FastAPI does not add 422."""
     documented: dict[int | str, dict[str, Any]] = {
         code: {"model": ErrorEnvelope, "description": _DESCRIPTIONS[code]}
         for code in sorted({400, 401, 403, 413, 429, 503, *codes})
@@ -116,7 +106,6 @@ def responses(*codes: int) -> dict[int | str, dict[str, Any]]:
 
 
 def unavailable() -> dict[int | str, dict[str, Any]]:
-    """Returns the documented error of a route that needs no key."""
     return {503: {"model": ErrorEnvelope, "description": _DESCRIPTIONS[503]}}
 
 
@@ -136,13 +125,9 @@ def envelope(
 async def _request_error(request: Request, error: Exception) -> JSONResponse:
     if not isinstance(error, RequestError):
         raise error
-    return error_reply(error, hint=_alike(request, error))
-
-
-def _alike(request: Request, error: RequestError) -> str:
-    if error.status_code not in _OF_A_WRONG_PATH:
-        return ""
-    return _hints(request).alike(request.method, request.scope["path"])
+    is_of_path = error.status_code in _OF_A_WRONG_PATH
+    alike = _hints(request).alike(request.method, request.scope["path"]) if is_of_path else ""
+    return error_reply(error, hint=alike)
 
 
 def _hints(request: Request) -> PathHints:
@@ -151,7 +136,6 @@ def _hints(request: Request) -> PathHints:
 
 
 def error_reply(error: RequestError, *, hint: str = "") -> JSONResponse:
-    """Returns the reply, with a hint behind its message."""
     headers: dict[str, str] | None = None
     if isinstance(error, RateLimited) and error.retry_after_s is not None:
         headers = {
@@ -203,8 +187,7 @@ async def _validation_error(request: Request, error: Exception) -> JSONResponse:
         return envelope(400, f"Invalid request body: {rule}.", code="invalid_value")
     # The source is not part of a path; it names the whole of a query that is one object.
     within: list[Any] = [{**fault, "loc": fault["loc"][1:] or (source,)} for fault in faults]
-    refusal = next(refusals("", within))
-    return error_reply(refusal, hint=_alike(request, refusal))
+    return await _request_error(request, next(refusals("", within)))
 
 
 async def _http_error(request: Request, error: Exception) -> JSONResponse:
@@ -212,29 +195,24 @@ async def _http_error(request: Request, error: Exception) -> JSONResponse:
         raise error
     method, path = request.method, request.scope["path"]
     message, headers = str(error.detail), error.headers
-    match error.status_code:
-        case HTTPStatus.NOT_FOUND:
-            message = f"Invalid URL ({method} {path}){_hints(request).unserved(method, path)}"
-        case HTTPStatus.METHOD_NOT_ALLOWED:
-            message = f"Not allowed to {method} on {path}{_hints(request).alike(method, path)}"
-            headers = {"allow": _allowed(request)}
-        case _:
-            pass
+    if error.status_code == HTTPStatus.NOT_FOUND:
+        message = f"Invalid URL ({method} {path}){_hints(request).unserved(method, path)}"
+    elif error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+        message = f"Not allowed to {method} on {path}{_hints(request).alike(method, path)}"
+        headers = {"allow": _allowed(request)}
     return envelope(error.status_code, message, headers=headers)
 
 
 def _allowed(request: Request) -> str:
     """Returns all methods of the path; the router reports those of one route only."""
     scope = {key: request.scope[key] for key in ("type", "path", "root_path", "headers")}
-    return ", ".join(
+    allowed = {
         method
-        for method in ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")
-        if any(
-            # `Head` answers HEAD by the route of GET.
-            route.matches({**scope, "method": _SERVED_BY.get(method, method)})[0] is Match.FULL
-            for route in request.app.routes
-        )
-    )
+        for method in ("DELETE", "GET", "PATCH", "POST", "PUT")
+        for route in request.app.routes
+        if route.matches({**scope, "method": method})[0] is Match.FULL
+    }
+    return ", ".join(sorted(allowed | ({"HEAD"} if "GET" in allowed else set())))
 
 
 async def _client_gone(_: Request, __: Exception) -> JSONResponse:
@@ -242,7 +220,6 @@ async def _client_gone(_: Request, __: Exception) -> JSONResponse:
 
 
 def server_error() -> JSONResponse:
-    """Returns the answer to a fault of the service, without details."""
     return envelope(
         500,
         "The server had an error while processing your request.",

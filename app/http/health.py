@@ -5,21 +5,18 @@ import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, Literal
 
 from app.database import Database
 from app.jobs.jobs import StatusCount
-from app.kit.disks import FreeSpace
+from app.kit.directories import FreeSpace
 from app.kit.errors import Unavailable
 from app.kit.job_queue import CONTROL_QUEUE, RUNS_QUEUE, JobQueue
 from app.models.engine import Inference
 from app.tools.sandbox import SandboxUnavailable, SharedSandbox
 
 PartName = Literal["database", "disk", "broker", "worker", "engine", "sandbox"]
-REQUIRED: Final[frozenset[PartName]] = frozenset({"database", "disk"})
-"""Parts without which no request can be served. Without the others the API still accepts jobs,
-which wait, and answers everything but calls of a model.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +38,14 @@ class Health:
 
     @property
     def missing(self) -> list[PartName]:
-        """The required parts that have a problem."""
-        return [name for name, part in self.parts.items() if name in REQUIRED and not part.ok]
+        """The parts with a problem without which no request can be served. Without the others the
+        API accepts jobs, which wait, and answers everything but calls of a model.
+        """
+        required: tuple[PartName, ...] = ("database", "disk")
+        return [name for name in required if not self.parts[name].ok]
 
     @property
     def degraded(self) -> bool:
-        """True while any part has a problem."""
         return not all(part.ok for part in self.parts.values())
 
 
@@ -65,53 +64,38 @@ class HealthPorts:
 
 
 class HealthService:
-    """The health of one process, with cached results."""
-
     def __init__(self, ports: HealthPorts, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._ports = ports
         # Not the loop's own threads: they may all be busy with requests.
         self._disk_thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="disk")
-        self._broker = _CachedHealth(self._check_broker, clock)
-        self._worker = _CachedHealth(self._check_workers, clock)
-        self._engine = _CachedHealth(self._check_engine, clock)
-        self._sandbox = _CachedHealth(self._check_sandbox, clock)
+        self._checks: dict[PartName, Callable[[], Awaitable[PartHealth]]] = {
+            "database": partial(_checked, self._check_database),
+            "disk": partial(_checked, self._check_disk),
+            "broker": _CachedHealth(self._check_broker, clock).part,
+            "worker": _CachedHealth(self._check_workers, clock).part,
+            "engine": _CachedHealth(self._check_engine, clock).part,
+            "sandbox": _CachedHealth(self._check_sandbox, clock).part,
+        }
 
     async def look(self) -> Health:
-        database, disk, broker, worker, engine, sandbox = await asyncio.gather(
-            _checked(self._check_database),
-            _checked(self._check_disk),
-            self._broker.part(),
-            self._worker.part(),
-            self._engine.part(),
-            self._sandbox.part(),
-        )
-        return Health(
-            {
-                "database": database,
-                "disk": disk,
-                "broker": broker,
-                "worker": worker,
-                "engine": engine,
-                "sandbox": sandbox,
-            }
-        )
+        parts = await asyncio.gather(*(check() for check in self._checks.values()))
+        return Health(dict(zip(self._checks, parts, strict=True)))
+
+    async def look_at_jobs_too(self) -> tuple[Health, list[StatusCount] | None]:
+        """Returns the jobs by status, too: `None` while the database does not answer."""
+        health = await self.look()
+        try:
+            return health, await self._ports.database.status_counts()
+        except Unavailable:
+            return health, None
 
     async def _check_database(self) -> PartHealth:
-        try:
-            await self._ports.database.ping()
-        except Unavailable as error:
-            return PartHealth(ok=False, problem=error.message)
+        await self._ports.database.ping()
         return PartHealth(ok=True)
 
     async def _check_disk(self) -> PartHealth:
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._disk_thread, self._measure)
-
-    def _measure(self) -> PartHealth:
-        try:
-            self._ports.space.check()
-        except Unavailable as error:
-            return PartHealth(ok=False, problem=error.message)
+        await loop.run_in_executor(self._disk_thread, self._ports.space.check)
         return PartHealth(ok=True)
 
     async def _check_broker(self) -> PartHealth:
@@ -147,6 +131,8 @@ async def _checked(check: Callable[[], Awaitable[PartHealth]]) -> PartHealth:
             return await check()
     except TimeoutError:
         return PartHealth(ok=False, problem="No answer in time.")
+    except Unavailable as error:
+        return PartHealth(ok=False, problem=error.message)
 
 
 class _CachedHealth:
@@ -155,8 +141,7 @@ class _CachedHealth:
     def __init__(
         self, check: Callable[[], Awaitable[PartHealth]], clock: Callable[[], float]
     ) -> None:
-        self._check = check
-        self._clock = clock
+        self._check, self._clock = check, clock
         self._lock = asyncio.Lock()
         self._kept: PartHealth | None = None
         self._until = 0.0
@@ -167,19 +152,3 @@ class _CachedHealth:
                 self._kept = await _checked(self._check)
                 self._until = self._clock() + FRESH_S
             return self._kept
-
-
-class MonitoringService:
-    def __init__(self, database: Database, health: HealthService) -> None:
-        self._database = database
-        self._health = health
-
-    async def look(self) -> tuple[Health, list[StatusCount] | None]:
-        """Returns the state of the parts, and the jobs of all tenants by status: `None` while the
-        database does not answer.
-        """
-        health = await self._health.look()
-        try:
-            return health, await self._database.status_counts()
-        except Unavailable:
-            return health, None

@@ -1,10 +1,8 @@
 """Requests under an Idempotency-Key: executed once, then replayed from the stored response.
 
-A request that makes rows runs in one transaction together with its response: a crash leaves both or
-neither. A request that makes no rows, and may wait minutes for a model or an endpoint, only marks
-its key meanwhile, without a transaction.
-
-Stored responses are sealed, because a response may contain a key or a signing secret.
+A request that makes rows runs in one transaction together with its response. One that makes none,
+and may wait minutes, only marks its key meanwhile. Stored responses are sealed: they may contain a
+key or a signing secret.
 """
 
 import base64
@@ -21,11 +19,8 @@ from app.kit.sealing import SecretBox, SecretsUnreadable
 
 
 class SealedResponses:
-    """Converts responses to and from their sealed form in a row."""
-
     def __init__(self, box: SecretBox, principal: Principal) -> None:
-        self._box = box
-        self._scope = principal.scope_id
+        self._box, self._scope = box, principal.scope_id
 
     def seal(self, key: str, response: HttpResponse) -> HttpResponse:
         plain = {"body": base64.b64encode(response.body).decode()}
@@ -33,13 +28,10 @@ class SealedResponses:
         return replace(response, body=sealed)
 
     def open(self, key: str, response: HttpResponse) -> HttpResponse:
-        """Opens a stored response. Raises `IdempotencyKeyReused` if the service's secret key has
-        changed since.
-        """
+        """Raises `IdempotencyKeyReused` if the service's secret key has changed since."""
+        row_id = SEALED_RESPONSE + key
         try:
-            plain = self._box.open(
-                response.body, project_id=self._scope, row_id=SEALED_RESPONSE + key
-            )
+            plain = self._box.open(response.body, project_id=self._scope, row_id=row_id)
         except SecretsUnreadable as error:
             raise IdempotencyKeyReused(
                 "The response to this Idempotency-Key cannot be read any more; take a new key.",
@@ -58,9 +50,7 @@ class GuardedRequest:
     def __init__(
         self, database: Database, principal: Principal, key: str, *, box: SecretBox
     ) -> None:
-        self._database = database
-        self._principal = principal
-        self._key = key
+        self._database, self._principal, self._key = database, principal, key
         self._sealed = SealedResponses(box, principal)
         self._unit: RequestUnitOfWork | None = None
         self._end: Callable[[], None] = lambda: None
@@ -70,9 +60,7 @@ class GuardedRequest:
         return self
 
     async def begin(self, fingerprint: bytes) -> None:
-        """Locks the key. Raises `RepeatedRequest`, `IdempotencyKeyInUse` or
-        `IdempotencyKeyReused`.
-        """
+        """Raises `RepeatedRequest`, `IdempotencyKeyInUse` or `IdempotencyKeyReused`."""
         unit = self._database.request(self._principal)
         await unit.__aenter__()
         self._unit, self._fingerprint = unit, fingerprint
@@ -105,8 +93,7 @@ class _RollbackRequest(Exception):
 
 class IdempotencyService:
     def __init__(self, database: Database, box: SecretBox) -> None:
-        self._database = database
-        self._box = box
+        self._database, self._box = database, box
 
     def guarded(self, principal: Principal, key: str) -> GuardedRequest:
         return GuardedRequest(self._database, principal, key, box=self._box)
@@ -120,7 +107,6 @@ class IdempotencyService:
     async def settle(
         self, principal: Principal, key: str, fingerprint: bytes, response: HttpResponse | None
     ) -> None:
-        """Stores the response of a marked request, or frees its key."""
         async with self._database.request(principal) as unit:
             if response is not None and response.is_storable:
                 sealed = SealedResponses(self._box, principal).seal(key, response)

@@ -42,8 +42,7 @@ class StoredResponse:
 
 class IdempotencyStore:
     def __init__(self, session: AsyncSession, scope: str) -> None:
-        self._session = session
-        self._scope = scope
+        self._session, self._scope = session, scope
 
     async def try_lock(self, key: str) -> bool:
         """Locks the key until the transaction ends. Returns `False` when another request has it."""

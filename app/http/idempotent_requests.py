@@ -1,4 +1,4 @@
-"""Checks a form with a file against the request's `Idempotency-Key` once its bytes are stored."""
+"""Requests with an `Idempotency-Key`: the middleware, and the check of forms with a file."""
 
 import json
 import re
@@ -7,12 +7,12 @@ from typing import Final
 
 from fastapi import Request
 from starlette.datastructures import Headers
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from app.accounts.callers import check_caller
 from app.http.bodies import replay_body
 from app.http.error_replies import error_reply, replay
-from app.http.middleware import PRINCIPAL, STORED_RESPONSE
+from app.http.requests import PRINCIPAL, STORED_RESPONSE, Middleware
 from app.kit.callers import Principal
 from app.kit.errors import AuthenticationFailed, RequestError
 from app.kit.http import (
@@ -26,18 +26,14 @@ from app.wiring import ProcessContext
 
 
 def request_target(scope: Scope) -> str:
-    """Returns the path and query of a request."""
     return f"{scope['path']}?{scope['query_string'].decode('latin-1')}"
 
 
 def idempotency_check(
     request: Request, described: Callable[[], dict[str, str]]
 ) -> Callable[[str], Awaitable[None]]:
-    """Checks a form against the request's key by the file's SHA-256, before any row is written.
-
-    Raises `RepeatedRequest` when the response to the same form is stored under the request's key.
-    `described` returns the form's other fields; it is called after the file, because fields may
-    follow it.
+    """Checks a form by the file's SHA-256, before any row is written. Raises `RepeatedRequest`.
+    `described` returns the other fields, which may follow the file.
     """
 
     async def check(sha256: str) -> None:
@@ -49,9 +45,6 @@ def idempotency_check(
     return check
 
 
-_HEADER: Final = "idempotency-key"
-_API: Final = "/v1/"
-"""Prefix of the paths with this header; the forms of the dashboard have tokens instead."""
 _FORMS: Final = re.compile(r"/v1/files|/v1/uploads/[^/]+/parts")
 _WITHOUT_ROWS: Final = re.compile(
     r"/v1/chat/completions"
@@ -61,17 +54,17 @@ _WITHOUT_ROWS: Final = re.compile(
     r"|/v1/curricula/preview"
     r"|/v1/(tools|graders|curricula|webhook_endpoints)/[^/]+/test"
 )
-"""Paths whose requests run without a transaction, because they may wait minutes for a model or an
-endpoint. A second execution creates no duplicate: completing an upload returns the same file.
+"""Paths whose requests may wait minutes, so that they run without a transaction: a second execution
+creates no duplicate.
 """
 
 
-class Idempotency:
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
+class Idempotency(Middleware):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        key = Headers(scope=scope).get(_HEADER) if _takes_key(scope) else None
+        is_post = scope["type"] == "http" and scope["method"] == "POST"
+        # The forms of the dashboard have tokens instead.
+        takes_key = is_post and scope["path"].startswith("/v1/")
+        key = Headers(scope=scope).get("idempotency-key") if takes_key else None
         if key is None:
             await self._app(scope, receive, send)
             return
@@ -100,7 +93,8 @@ class Idempotency:
                 await request.store(captured.response)
             await captured.leave(send)
             return
-        body = await _read(receive)
+        # The body arrives as one message, because the body guard has read all of it.
+        body: bytes = (await receive()).get("body", b"")
         again = replay_body(body, receive)
         if _streams(scope["path"], body):
             await self._app(scope, again, send)
@@ -118,12 +112,6 @@ class Idempotency:
                 await self._app(scope, again, captured)
                 await request.store(captured.response)
         await captured.leave(send)
-
-
-def _takes_key(scope: Scope) -> bool:
-    return bool(
-        scope["type"] == "http" and scope["method"] == "POST" and scope["path"].startswith(_API)
-    )
 
 
 class ResponseBuffer:
@@ -158,16 +146,9 @@ async def _principal(context: ProcessContext, headers: Headers) -> Principal | N
     if scheme.lower() != "bearer":
         return None
     try:
-        return await context.key_service().authenticate(value)
+        return await context.keys.authenticate(value)
     except AuthenticationFailed:
         return None
-
-
-async def _read(receive: Receive) -> bytes:
-    """Returns the body, which arrives as one message because the body guard has read all of it."""
-    message = await receive()
-    body: bytes = message.get("body", b"")
-    return body
 
 
 def _streams(path: str, body: bytes) -> bool:

@@ -10,6 +10,7 @@ import socket
 import struct
 import sys
 import termios
+from http import HTTPStatus
 from typing import ClassVar, Final
 from uuid import uuid4
 
@@ -23,11 +24,6 @@ log = structlog.get_logger()
 
 CHECKS: Final = 12
 """Checks without progress after which the connection ends; so many fill the deadline."""
-
-
-_UNSENT_BYTES: Final = 64 * 1024
-
-
 _RESET: Final = struct.pack("ii", 1, 0)
 """Value of `SO_LINGER`: a close drops what was not sent instead of waiting for the client."""
 
@@ -44,15 +40,12 @@ class ReaderDeadline:
         self._timer: asyncio.TimerHandle | None = None
         # Any byte in this process counts as waiting, and the kernel takes few before it sends them.
         transport.set_write_buffer_limits(high=0)
-        if sys.platform == "linux" and self._connection.family in (
-            socket.AF_INET,
-            socket.AF_INET6,
-        ):
-            self._connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, _UNSENT_BYTES)
+        is_tcp = self._connection.family in (socket.AF_INET, socket.AF_INET6)
+        if sys.platform == "linux" and is_tcp:
+            self._connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, 64 * 1024)
 
     @property
     def unread_bytes(self) -> int:
-        """Returns the bytes that the client has not acknowledged."""
         waiting = self._transport.get_write_buffer_size()
         if sys.platform != "linux":
             return waiting
@@ -60,7 +53,6 @@ class ReaderDeadline:
         return waiting + int(struct.unpack("i", queued)[0])
 
     def begin(self) -> None:
-        """Restarts the deadline."""
         self.end()
         self._unread_bytes = self.unread_bytes
         self._silent_checks = 0
@@ -72,9 +64,7 @@ class ReaderDeadline:
             self._timer = None
 
     def check(self) -> None:
-        """Restarts the deadline if the client took bytes since the last check; aborts after
-        `CHECKS` checks without any.
-        """
+        """Restarts the deadline if the client took bytes; aborts after `CHECKS` without any."""
         if self.unread_bytes < self._unread_bytes:
             self.begin()
             return
@@ -93,13 +83,6 @@ class ReaderDeadline:
 
 
 MAX_HEADER_BYTES: Final = 64 * 1024
-
-
-_REASONS: Final = {
-    400: "Bad Request",
-    408: "Request Timeout",
-    431: "Request Header Fields Too Large",
-}
 
 
 class Protocol(HttpToolsProtocol):
@@ -130,9 +113,7 @@ class Protocol(HttpToolsProtocol):
 
     @override
     def shutdown(self) -> None:
-        """Ends endless replies. The server calls this when it stops, because it waits for open
-        replies.
-        """
+        """Ends endless replies, for which a server that stops would wait."""
         super().shutdown()
         cycle: RequestResponseCycle | None = self.cycle
         if cycle is not None and not cycle.response_complete:
@@ -204,15 +185,10 @@ class Protocol(HttpToolsProtocol):
         """Answers and closes the connection; only closes it when an answer has begun."""
         cycle: RequestResponseCycle | None = self.cycle  # none before the first request
         if cycle is None or cycle.response_complete or not cycle.response_started:
-            error = {
-                "message": message,
-                "type": "invalid_request_error",
-                "param": None,
-                "code": None,
-            }
-            body = json.dumps({"error": error}).encode()
+            error = {"message": message, "type": "invalid_request_error"}
+            body = json.dumps({"error": {**error, "param": None, "code": None}}).encode()
             head = (
-                f"HTTP/1.1 {status} {_REASONS[status]}\r\n"
+                f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n"
                 "content-type: application/json\r\n"
                 f"content-length: {len(body)}\r\n"
                 f"x-request-id: req_{uuid4().hex}\r\n"

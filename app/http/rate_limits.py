@@ -1,9 +1,8 @@
 """Rate limits of projects, counted over all API processes together.
 
-Fixed windows of one minute in the broker's Redis, exact over processes; a burst across a window's
-edge may reach twice the limit. Requests that arrive during a count are counted together by the next
-one. While Redis is unavailable nothing is counted and every request passes: a limit protects the
-service and must not stop it.
+Windows of a minute in the broker's Redis; a burst across an edge may reach twice the limit. What
+arrives during a count is counted together by the next one. While Redis is unavailable every request
+passes: a limit protects the service and must not stop it.
 """
 
 import asyncio
@@ -21,8 +20,6 @@ WINDOW_S: Final = 60
 _TIMEOUT_S: Final = 0.25
 _PAUSE_S: Final = 5.0
 """Seconds after a failure in which Redis gets no request: each would wait for the timeout."""
-
-
 _COUNT: Final = """
     local used = redis.call('INCRBY', KEYS[1], ARGV[2])
     if used == tonumber(ARGV[2]) then redis.call('EXPIRE', KEYS[1], ARGV[1]) end
@@ -49,9 +46,7 @@ class Quota:
 
 class RateLimits(Protocol):
     async def take(self, owner: str, *, limit: int | None = None) -> Quota | None:
-        """Counts one request of a project, an organization or another owner with a `limit` of its
-        own. `None`: nothing is limited now.
-        """
+        """Counts one request of an owner, by its own `limit`. `None`: nothing is limited now."""
         ...
 
     async def aclose(self) -> None: ...
@@ -92,7 +87,6 @@ class RedisRateLimits:
         return waiter
 
     async def _counted(self, key: str) -> None:
-        """Counts the waiting requests in batches until none is left."""
         waiting: list[asyncio.Future[int | None]] = []
         try:
             while waiting := self._waiting[key]:

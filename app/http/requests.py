@@ -1,20 +1,28 @@
-"""Path parameters that take any text: `{name:text}`."""
+"""What a request passes before its route: middleware, checks of its query, limits of forms."""
 
 import asyncio
+import re
+import time
 import types
 import typing
-from collections.abc import Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from contextlib import ExitStack
 from typing import Any, Final, TypeVar
+from urllib.parse import unquote_plus
+from uuid import uuid4
 
-from fastapi import Request
+import structlog
+from fastapi import Request, Response
 from fastapi.dependencies.models import Dependant
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from starlette.convertors import Convertor, register_url_convertor
 from starlette.requests import ClientDisconnect
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from typing_extensions import override
 
+from app.http.error_replies import server_error
 from app.kit.errors import InvalidRequest, refused_value
 
 
@@ -47,16 +55,16 @@ _SHOWN: Final = 64
 
 
 def check_query(request: Request) -> None:
-    """Raises `InvalidRequest` for the first parameter that the route does not declare, or that has
-    two values.
-    """
+    """Raises `InvalidRequest` for a parameter that the route does not declare, or repeats."""
     route = request.scope.get("route")
     empty: tuple[str, ...] = request.scope.get("state", {}).get(EMPTY_QUERY_VALUES, ())
     if not isinstance(route, APIRoute) or not (request.query_params or empty):
         return
     known = _declared(route)
     for name in (*request.query_params, *empty):
-        if name not in known.keys() | _IGNORED and not _is_entry(name, known):
+        entry = re.fullmatch(r"([^\[]*)\[.+\]", name, re.DOTALL)  # of a map
+        is_entry = entry is not None and entry[1] in MAPS and entry[1] in known
+        if name not in known.keys() | _IGNORED and not is_entry:
             shown = name[:_SHOWN]
             raise InvalidRequest(
                 f"Unknown query parameter: '{shown}'.", param=shown, code="unknown_parameter"
@@ -68,7 +76,6 @@ def check_query(request: Request) -> None:
 
 
 def _declared(route: APIRoute) -> dict[str, bool]:
-    """Returns the parameters of a route; True for one that may be repeated."""
     names = dict[str, bool]()
     for field in _parameters(route.dependant):
         info: FieldInfo = field.field_info
@@ -94,11 +101,6 @@ def _is_list(annotation: Any) -> bool:
     return typing.get_origin(annotation) is list
 
 
-def _is_entry(name: str, known: dict[str, bool]) -> bool:
-    head, bracket, tail = name.partition("[")
-    return head in MAPS and head in known and bool(bracket) and tail.endswith("]") and tail != "]"
-
-
 def metadata_pairs(request: Request) -> dict[str, str] | None:
     """Returns the pairs of `metadata[key]=value` that a list is filtered by; `None` without any."""
     start = "metadata["
@@ -114,12 +116,15 @@ Result = TypeVar("Result")
 
 
 async def unless_client_hangs_up(request: Request, work: Coroutine[Any, Any, Result]) -> Result:
-    """Returns the result of `work`. Cancels it and raises `ClientDisconnect` when the client hangs
-    up.
-
-    The request's body must have been read, because the next message is then the disconnect.
+    """Cancels `work` and raises `ClientDisconnect` when the client hangs up. The body must have
+    been read, because the next message is then the disconnect.
     """
-    task, hung_up = asyncio.ensure_future(work), asyncio.ensure_future(_hung_up(request))
+
+    async def hang_up() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+
+    task, hung_up = asyncio.ensure_future(work), asyncio.ensure_future(hang_up())
     try:
         await asyncio.wait((task, hung_up), return_when=asyncio.FIRST_COMPLETED)
         if not task.done():
@@ -129,11 +134,6 @@ async def unless_client_hangs_up(request: Request, work: Coroutine[Any, Any, Res
         for future in (task, hung_up):
             future.cancel()
         await asyncio.gather(task, hung_up, return_exceptions=True)
-
-
-async def _hung_up(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
 
 
 LONGEST_TEXT: Final = 10_000
@@ -153,20 +153,130 @@ MAX_EXAMPLES_BYTES: Final = 8 * 1024 * 1024
 
 
 def largest_form(path: str) -> int:
-    """Returns the limit of a form in bytes. Anyone may send the one of the sign-in page, which has
-    nothing but a key; the one of examples has a file.
-    """
+    """Returns the limit in bytes. Anyone may send the form of the sign-in page."""
     limits = {"/sign-in": _MAX_SIGN_IN_BYTES, EXAMPLES_PATH: MAX_EXAMPLES_BYTES}
     return limits.get(path, MAX_FORM_BYTES)
 
 
 def text_of(form: Mapping[str, str], name: str, *, longest: int) -> str:
-    """Returns a text of a form, with the line breaks that its writer saw; browsers send others.
-    Raises `InvalidRequest` for one that is longer than its field.
-    """
+    """Returns a text with the line breaks that its writer saw. Raises `InvalidRequest`."""
     text = form.get(name, "").replace("\r\n", "\n")
     if len(text) > longest:
         raise InvalidRequest(
             f"'{name}' has {len(text):,} characters; at most {longest:,} are read.", param=name
         )
     return text
+
+
+REPLY_HEADERS: Final = "reply_headers"
+"""Headers of the reply, in success and failure."""
+HELD: Final = "held"
+"""An `ExitStack` of what the request holds until its reply is sent or its client is gone."""
+PRINCIPAL: Final = "principal"
+"""The principal, when the caller was checked before the route."""
+STORED_RESPONSE: Final = "idempotency"
+"""The guard of the request's `Idempotency-Key`, on routes that take a form."""
+ROUTED: Final = "routed"
+"""The route that answered, once it has."""
+
+log = structlog.get_logger()
+
+
+class Middleware:
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+
+class RequestContext(Middleware):
+    """Gives each request an id, in the reply's `x-request-id` and in every log line."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        request_id, began, started = f"req_{uuid4().hex}", time.perf_counter(), False
+        structlog.contextvars.clear_contextvars()
+        structlog.contextvars.bind_contextvars(request_id=request_id)
+        added: dict[str, str] = {}
+        scope.setdefault("state", {})[REPLY_HEADERS] = added
+
+        async def send_with_headers(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                milliseconds = round(1000 * (time.perf_counter() - began))
+                added["x-request-id"] = request_id
+                added["openai-processing-ms"] = str(milliseconds)
+                added["openai-version"] = "2020-10-01"
+                message["headers"] = [
+                    *message["headers"],
+                    *((name.encode(), value.encode("latin-1")) for name, value in added.items()),
+                ]
+            await send(message)
+
+        try:
+            with ExitStack() as held:
+                scope["state"][HELD] = held
+                await self._app(scope, receive, send_with_headers)
+        except Exception:  # the request is the boundary: the service outlives one fault
+            log.exception("request failed", method=scope["method"], path=scope["path"])
+            if started:  # the reply has begun; a cut connection shows that it is incomplete
+                raise
+            await server_error()(scope, receive, send_with_headers)
+
+
+class Head(Middleware):
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] != "HEAD":
+            await self._app(scope, receive, send)
+            return
+        headers: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+
+        async def send_headers(message: Message) -> None:
+            if message["type"] == "http.response.start" and not headers.done():
+                headers.set_result(message)
+
+        answer = asyncio.ensure_future(self._app({**scope, "method": "GET"}, receive, send_headers))
+        try:
+            await asyncio.wait((answer, headers), return_when=asyncio.FIRST_COMPLETED)
+            if not headers.done():
+                answer.result()  # raises the fault that ended the route without an answer
+                return
+            await send(headers.result())
+            await send({"type": "http.response.body", "body": b""})
+        finally:
+            answer.cancel()
+            await asyncio.gather(answer, return_exceptions=True)
+
+
+_BRACKETS: Final = re.compile(rb"(^|&)([^=&]+?)(?:\[\]|%5B%5D)(?==)", re.IGNORECASE)
+
+
+class BracketedLists(APIRoute):
+    @override
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+
+        async def with_plain_names(request: Request) -> Response:
+            query = _BRACKETS.sub(rb"\1\2", request.scope["query_string"])
+            return await handle(Request({**request.scope, "query_string": query}, request.receive))
+
+        return with_plain_names
+
+
+class EmptyQueryValues(Middleware):
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        is_read = scope["type"] == "http" and scope["method"] in {"GET", "HEAD"}
+        if is_read and scope["query_string"]:
+            sent = scope["query_string"].split(b"&")
+            named = {part: _empty_name(part) for part in sent}
+            scope.setdefault("state", {})[EMPTY_QUERY_VALUES] = tuple(filter(None, named.values()))
+            scope = {**scope, "query_string": b"&".join(p for p in sent if named[p] is None)}
+        await self._app(scope, receive, send)
+
+
+def _empty_name(part: bytes) -> str | None:
+    name, _, value = part.partition(b"=")
+    decoded = unquote_plus(name.decode("latin-1"))
+    is_of_a_map = decoded.endswith("]") and decoded.partition("[")[0] in MAPS
+    return None if value or is_of_a_map else decoded

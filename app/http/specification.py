@@ -1,15 +1,13 @@
-"""Examples of the main calls, for the specification.
+"""The specification of the API: FastAPI's document, completed with texts, links and examples.
 
-Together they follow one job that succeeds. They fit their schemas.
+The examples follow one job that succeeds.
 """
 
 import json
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from types import MappingProxyType
 from typing import Any, Final
 
 from fastapi import APIRouter, FastAPI
@@ -24,66 +22,55 @@ from app.webhooks.schemas import SENT, WebhookEvent
 _FILE: Final = Path(__file__).with_name("examples.json")
 
 
-@dataclass(frozen=True, slots=True)
-class OperationExample:
-    reply: dict[str, Any]
-    request: dict[str, Any] | None = None
+def examples() -> dict[str, dict[str, Any]]:
+    """Returns the `reply` and perhaps the `request` of each operation, by its id."""
+    found: dict[str, dict[str, Any]] = json.loads(_FILE.read_text(encoding="utf-8"))
+    return found
 
 
-def examples() -> dict[str, OperationExample]:
-    """Returns the examples by operation id."""
-    return {
-        operation: OperationExample(**parts)
-        for operation, parts in json.loads(_FILE.read_text(encoding="utf-8")).items()
-    }
-
-
-PARAMETERS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "admin_key_id": "Id of the admin key.",
-        "after_step": "Only points of later steps.",
-        "api_key_id": "Id of the key.",
-        "author": "Only feedback of this author.",
-        "build_id": "Id of the build.",
-        "completion_id": "Id of the stored chat completion.",
-        "curriculum_id": "Id of the curriculum.",
-        "delivery_id": "Id of the delivery.",
-        "end_user": "Only feedback about this end user.",
-        "end_user_id": "Your id of the end user.",
-        "eval_id": "Id of the eval.",
-        "export_id": "Id of the export.",
-        "feedback_id": "Id of the feedback.",
-        "file_id": "Id of the file.",
-        "fine_tuned_model_checkpoint": "Name of the checkpoint's model.",
-        "grader_id": "Id of the grader.",
-        "include_archived": "True lists archived projects too.",
-        "job_id": "Id of the job.",
-        "key_id": "Id of the key.",
-        "limit": "Objects of a page.",
-        "max_points": "Most points of a curve. Of a longer one: its ends, and between them the "
-        "lowest and highest of even stretches.",
-        "model": "Name of the model.",
-        "name": "Name of the student.",
-        "order": "Order by time of creation.",
-        "output_item_id": "Id of the output item.",
-        "owner_project_access": "Only keys whose project is active, or archived (`inactive`).",
-        "permission_id": "Id of the permission.",
-        "project_id": "Id of the project.",
-        "purpose": "Only files of this purpose.",
-        "recipe_id": "Id of the recipe, such as `reasoning`.",
-        "rollout_id": "Id of the rollout.",
-        "run_id": "Id of the eval run.",
-        "service_account_id": "Id of the service account.",
-        "session_id": "Id of the session of the Coach.",
-        "split": "Only values of training (`train`), or of validations.",
-        "step": "Only values of this step; 0 is before training.",
-        "tool_id": "Id of the tool.",
-        "environment_id": "Id of the environment.",
-        "upload_id": "Id of the upload.",
-        "webhook_endpoint_id": "Id of the webhook endpoint.",
-    }
-)
-
+PARAMETERS: Final[Mapping[str, str]] = {
+    "admin_key_id": "Id of the admin key.",
+    "after_step": "Only points of later steps.",
+    "api_key_id": "Id of the key.",
+    "author": "Only feedback of this author.",
+    "build_id": "Id of the build.",
+    "completion_id": "Id of the stored chat completion.",
+    "curriculum_id": "Id of the curriculum.",
+    "delivery_id": "Id of the delivery.",
+    "end_user": "Only feedback about this end user.",
+    "end_user_id": "Your id of the end user.",
+    "eval_id": "Id of the eval.",
+    "export_id": "Id of the export.",
+    "feedback_id": "Id of the feedback.",
+    "file_id": "Id of the file.",
+    "fine_tuned_model_checkpoint": "Name of the checkpoint's model.",
+    "grader_id": "Id of the grader.",
+    "include_archived": "True lists archived projects too.",
+    "job_id": "Id of the job.",
+    "key_id": "Id of the key.",
+    "limit": "Objects of a page.",
+    "max_points": "Most points of a curve. Of a longer one: its ends, and between them the "
+    "lowest and highest of even stretches.",
+    "model": "Name of the model.",
+    "name": "Name of the student.",
+    "order": "Order by time of creation.",
+    "output_item_id": "Id of the output item.",
+    "owner_project_access": "Only keys whose project is active, or archived (`inactive`).",
+    "permission_id": "Id of the permission.",
+    "project_id": "Id of the project.",
+    "purpose": "Only files of this purpose.",
+    "recipe_id": "Id of the recipe, such as `reasoning`.",
+    "rollout_id": "Id of the rollout.",
+    "run_id": "Id of the eval run.",
+    "service_account_id": "Id of the service account.",
+    "session_id": "Id of the session of the Coach.",
+    "split": "Only values of training (`train`), or of validations.",
+    "step": "Only values of this step; 0 is before training.",
+    "tool_id": "Id of the tool.",
+    "environment_id": "Id of the environment.",
+    "upload_id": "Id of the upload.",
+    "webhook_endpoint_id": "Id of the webhook endpoint.",
+}
 
 _TAGS = {
     "Fine-tuning": "Jobs, their events, checkpoints, curves and rollouts; trial runs of graders.",
@@ -161,7 +148,6 @@ class SpecifiedApp(FastAPI):
         return document
 
     def specification(self) -> bytes:
-        """Returns the document as JSON."""
         if self._written is None:
             self._written = json.dumps(self.openapi(), ensure_ascii=False).encode()
         return self._written
@@ -176,9 +162,14 @@ def _complete(document: dict[str, Any]) -> None:
     ]
     document["components"]["headers"] = _HEADERS
     for methods in document["paths"].values():
-        if "post" in methods:
-            _take_key(methods["post"])
+        replies = methods.get("post", {}).get("responses", {})
+        if (refused := replies.get("400")) is not None:  # every POST takes an Idempotency-Key
+            replies.setdefault("409", {**refused, "description": _AT_WORK})
+            replies.setdefault("422", {**refused, "description": _REUSED})
     for operation in _operations(document):
+        for parameter in operation.get("parameters", ()):
+            if parameter["name"] in PARAMETERS:
+                parameter.setdefault("description", PARAMETERS[parameter["name"]])
         # The default only prevents that FastAPI documents 422 automatically.
         operation["responses"].pop("default", None)
         if "requestBody" in operation:
@@ -190,7 +181,6 @@ def _complete(document: dict[str, Any]) -> None:
             for name, component in names.items():
                 headers.setdefault(name, {"$ref": f"#/components/headers/{component}"})
 
-    _describe_parameters(document)
     _add_chunks(document)
     _add_examples(document)
     _link(document)
@@ -199,28 +189,11 @@ def _complete(document: dict[str, Any]) -> None:
     _promise_fields(document)
 
 
-def _take_key(operation: dict[str, Any]) -> None:
-    """Adds the errors of an `Idempotency-Key`, which every POST accepts, to a POST."""
-    refused = operation["responses"].get("400")
-    if refused is not None:
-        operation["responses"].setdefault("409", {**refused, "description": _AT_WORK})
-        operation["responses"].setdefault("422", {**refused, "description": _REUSED})
-
-
-def _describe_parameters(document: dict[str, Any]) -> None:
-    """Describes the parameters that do not describe themselves."""
-    for operation in _operations(document):
-        for parameter in operation.get("parameters", ()):
-            if parameter["name"] in PARAMETERS:
-                parameter.setdefault("description", PARAMETERS[parameter["name"]])
-
-
 def _add_chunks(document: dict[str, Any]) -> None:
     """Adds the schemas of streams: a chunk of a chat reply, a message about a job."""
     parts: tuple[type[DescribedModel], ...] = (ChatCompletionChunk, *STREAM_PARTS)
     _, found = models_json_schema(
-        [(one, "serialization") for one in parts],
-        ref_template="#/components/schemas/{model}",
+        [(one, "serialization") for one in parts], ref_template="#/components/schemas/{model}"
     )
     document["components"]["schemas"] |= found["$defs"]
 
@@ -231,11 +204,11 @@ def _add_examples(document: dict[str, Any]) -> None:
         example = found.get(operation["operationId"])
         if example is None:
             continue
-        if example.request is not None:
+        if "request" in example:
             for content in operation["requestBody"]["content"].values():
-                content["example"] = example.request
+                content["example"] = example["request"]
         status = next(status for status in ("200", "201") if status in operation["responses"])
-        operation["responses"][status]["content"]["application/json"]["example"] = example.reply
+        operation["responses"][status]["content"]["application/json"]["example"] = example["reply"]
 
 
 def _link(document: dict[str, Any]) -> None:
@@ -258,9 +231,7 @@ def _link(document: dict[str, Any]) -> None:
 
 
 def _promise_fields(document: dict[str, Any]) -> None:
-    """Marks the fields of reply models as required, except fields that a reply may leave out
-    (`exclude_if`), and fields with a default in replies that are passed on unchanged.
-    """
+    """Marks fields of replies as required, unless one may be left out, or the reply passed on."""
     schemas = document["components"]["schemas"]
     schemas.pop("HTTPValidationError", None)
     schemas.pop("ValidationError", None)
@@ -273,17 +244,13 @@ def _promise_fields(document: dict[str, Any]) -> None:
     promised = sent - received - passed_on
     for name, schema in schemas.items():
         properties = schema.get("properties", {})
-        always = [key for key, field in properties.items() if not _take_mark(field)]
+        always = []
+        for key, field in properties.items():
+            # The mark is at the field, or at the members of its union.
+            marks = [part.pop(LEFT_OUT, False) for part in (field, *field.get("anyOf", ()))]
+            always += [] if any(marks) else [key]
         if always and name in promised:
             schema["required"] = always
-
-
-def _take_mark(field: dict[str, Any]) -> bool:
-    """Removes the mark of an optional field from the field, or from the members of its union;
-    returns whether there was one.
-    """
-    marks = [part.pop(LEFT_OUT, False) for part in (field, *field.get("anyOf", ()))]
-    return any(marks)
 
 
 def _reach(node: Any, schemas: dict[str, Any], reached: set[str]) -> None:
@@ -316,7 +283,7 @@ def sent_events() -> APIRouter:
             event,
             _receiver(payload),
             methods=["POST"],
-            operation_id=f"on{_camel(event)}",
+            operation_id="on" + "".join(map(str.title, event.replace("_", ".").split("."))),
             summary=f"Sent on `{event}`",
             tags=["Webhooks"],
         )
@@ -330,7 +297,3 @@ def _receiver(payload: type[WebhookEvent]) -> Callable[..., Awaitable[None]]:
 
     taken.__annotations__["body"] = payload
     return taken
-
-
-def _camel(event: str) -> str:
-    return "".join(part.title() for part in event.replace("_", ".").split("."))

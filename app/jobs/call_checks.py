@@ -33,8 +33,7 @@ from app.jobs.reinforcement import (
 from app.jobs.requests import JobRequest
 from app.jobs.row_tries import NO_NEEDS, row_needs
 from app.jobs.supervised import DpoMethod, SupervisedMethod
-from app.kit.errors import InvalidRequest
-from app.kit.issues import PreflightIssue
+from app.kit.errors import InvalidRequest, PreflightIssue
 from app.models.models import (
     BASE_MODEL_UNSUPPORTED,
     BaseModelSpec,

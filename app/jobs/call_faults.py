@@ -40,11 +40,9 @@ from app.jobs.preflight import issue_of
 from app.jobs.reinforcement import ReinforcementMethod
 from app.jobs.supervised import DpoMethod, SupervisedMethod
 from app.jobs.warnings import call_warnings, overridden, suffix_warnings
-from app.kit.errors import InvalidRequest
+from app.kit.errors import InvalidRequest, PreflightIssue
 from app.kit.faults import UNKNOWN_PARAMETER, unread
-from app.kit.fields import parameter
-from app.kit.issues import PreflightIssue
-from app.kit.walk import FieldKind, WalkedField, headers_of, value_of, walk_fields
+from app.kit.fields import FieldKind, WalkedField, headers_of, parameter, value_of, walk_fields
 from app.models.models import BaseModelSpec, is_tuned_name, student_named
 from app.tools.environments import (
     FILE_PARAM,

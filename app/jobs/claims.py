@@ -18,8 +18,7 @@ from app.jobs.jobs import OPEN_JOBS, Job, JobStatus, StopRequest
 from app.jobs.rows import pause_job, to_job
 from app.jobs.tables import FineTuningJobTable as Table
 from app.kit.errors import NotFound
-from app.kit.leases import Lease, lock_held
-from app.kit.queues import WORKER_LOST, QueuedRows
+from app.kit.leases import WORKER_LOST, Lease, QueuedRows, lock_held
 from app.kit.transactions import Sessions, of_session
 
 

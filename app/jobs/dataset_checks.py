@@ -43,8 +43,7 @@ from app.jobs.preflight import (
 )
 from app.jobs.reinforcement import steps_of
 from app.jobs.row_checks import answer_issues, tool_problems
-from app.kit.errors import InvalidRequest
-from app.kit.issues import PreflightIssue
+from app.kit.errors import InvalidRequest, PreflightIssue
 from app.models.models import BaseModelSpec
 from app.rollouts.chat_template import Message
 from app.rollouts.renderer import Renderer

@@ -23,13 +23,15 @@ from app.kit.fields import (
     AddressMark,
     EmbeddingMark,
     JudgeMark,
+    Models,
     SecretMark,
     TemplateMark,
+    WalkedField,
+    headers_of,
     parameter,
+    walk_fields,
 )
-from app.kit.redaction import bound_faults, placeholder_faults
-from app.kit.secret_echoes import MAX_CREDENTIALS, credentials_of
-from app.kit.walk import Models, WalkedField, headers_of, walk_fields
+from app.kit.redaction import MAX_CREDENTIALS, bound_faults, credentials_of, placeholder_faults
 
 MAX_UNKNOWN_KEYS: Final = 200
 """Largest number of listed unknown keys of one call, for refused and accepted ones each."""

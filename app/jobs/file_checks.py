@@ -15,8 +15,7 @@ from app.files.rows import MAX_ROW_BYTES, DatasetError, is_blank
 from app.jobs.preflight import InspectionRequest, TokenLengths
 from app.jobs.row_tries import NO_NEEDS, RowFaults, RowNeeds
 from app.jobs.supervised import MethodType, TrainOn
-from app.kit.errors import InvalidRequest
-from app.kit.issues import IssueSeverity, PreflightIssue
+from app.kit.errors import InvalidRequest, IssueSeverity, PreflightIssue
 from app.models.context_size import NO_ROOM_CURE, fills_context, full_context
 from app.models.models import BaseModelSpec
 from app.rollouts.chat_template import Message

@@ -27,8 +27,7 @@ from app.jobs.methods import (
 )
 from app.jobs.preflight import DatasetReport
 from app.kit.callers import Tenant
-from app.kit.errors import AgentRftError
-from app.kit.issues import PreflightIssue
+from app.kit.errors import AgentRftError, PreflightIssue
 from app.kit.job_queue import JobQueue
 from app.models.models import BaseModelSpec, base_of
 

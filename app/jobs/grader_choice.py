@@ -17,7 +17,7 @@ from app.graders.grader_model import AUTO
 from app.jobs.file_checks import lines_of
 from app.jobs.method_parts import method_of, reinforcement_of
 from app.jobs.response_formats import answer_schema
-from app.kit.issues import PreflightIssue
+from app.kit.errors import PreflightIssue
 
 GRADER_PARAM: Final = "method.reinforcement.grader"
 

@@ -26,10 +26,9 @@ from app.graders.scorer import (
 )
 from app.jobs.preflight import SampleRow
 from app.jobs.reinforcement import ReinforcementMethod
-from app.kit.errors import first_fault
+from app.kit.errors import PreflightIssue, first_fault
 from app.kit.fields import parameter
 from app.kit.ids import new_id
-from app.kit.issues import PreflightIssue
 from app.tools.sandbox import Sandbox
 from app.tools.tools import new_trace_id
 

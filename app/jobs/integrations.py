@@ -20,9 +20,8 @@ from pydantic_core import PydanticCustomError
 
 from app.jobs.losses import OneOf
 from app.kit.errors import InvalidRequest
-from app.kit.fields import CustomerUrl, DescribedModel, Json, SecretString
+from app.kit.fields import CustomerUrl, DescribedModel, Json, SecretString, value_of
 from app.kit.texts import TRACKER_PROJECT
-from app.kit.walk import value_of
 
 INTEGRATIONS: Final = "integrations"
 """Parameter of a create call."""

@@ -9,8 +9,8 @@ from app.graders.choice import GraderChoice
 from app.jobs.methods import StoredMethod
 from app.jobs.reinforcement import ReinforcementMethod
 from app.jobs.supervised import DpoMethod, SupervisedMethod
+from app.kit.errors import NoEffect
 from app.kit.faults import UnreadKey
-from app.kit.issues import NoEffect
 from app.rollouts.metrics import MetricPoint
 
 

@@ -29,12 +29,10 @@ from app.jobs.supervised import DpoMethod, SupervisedMethod
 from app.jobs.warnings import call_warnings, suffix_warnings
 from app.kit.callers import Tenant
 from app.kit.egress import Egress
-from app.kit.errors import InvalidRequest, NotFound, refused_value
+from app.kit.errors import InvalidRequest, NoEffect, NotFound, refused_value
 from app.kit.faults import unread, unread_message
-from app.kit.fields import Json
-from app.kit.issues import NoEffect
+from app.kit.fields import Json, WalkedField
 from app.kit.redaction import SecretValues
-from app.kit.walk import WalkedField
 from app.models.service import JudgeModels
 from app.tools.definition_check import check_definitions, refuse_faults
 from app.tools.environments import built_in, is_graded_by

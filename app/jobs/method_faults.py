@@ -16,8 +16,7 @@ from app.graders.templates import DefinitionWork
 from app.jobs.reinforcement import ReinforcementMethod
 from app.jobs.response_formats import NOT_ENFORCED, gives_json, response_format_fault
 from app.kit.errors import InvalidRequest, refused_value
-from app.kit.fields import parameter
-from app.kit.walk import WalkedField, value_of
+from app.kit.fields import WalkedField, parameter, value_of
 from app.tools import tools as rates
 from app.tools.environment_options import HTTP
 from app.tools.environments import is_built_in_name

@@ -26,9 +26,8 @@ from app.jobs.requests import RequestedMethod
 from app.jobs.supervised import DpoMethod, MethodType, SupervisedMethod, a_number
 from app.kit.errors import InvalidRequest, missing_parameter
 from app.kit.faults import NOWHERE, KeyHints, unknown_key_error
-from app.kit.fields import Json
+from app.kit.fields import Json, walk_fields
 from app.kit.schemas import WireModel, first_fault
-from app.kit.walk import walk_fields
 from app.tools.references import ReinforcementBody
 
 

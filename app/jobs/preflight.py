@@ -9,9 +9,8 @@ from app.graders.choice import GraderChoice
 from app.jobs.reinforcement import ReinforcementHyperparameters
 from app.jobs.row_tries import NO_NEEDS, RowNeeds
 from app.jobs.supervised import MethodType, TrainOn
-from app.kit.errors import InvalidRequest
+from app.kit.errors import InvalidRequest, PreflightIssue
 from app.kit.fields import DescribedFields
-from app.kit.issues import PreflightIssue
 from app.models.models import BaseModelSpec
 
 Basis = Literal["history", "assumption"]

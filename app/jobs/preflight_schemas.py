@@ -21,12 +21,10 @@ from app.jobs.preflight import (
 )
 from app.jobs.requests import JobRequest
 from app.jobs.schemas import CreateFineTuningJob, call_fields
-from app.kit.errors import InvalidRequest
+from app.kit.errors import InvalidRequest, PreflightIssue
 from app.kit.faults import NOWHERE, UNKNOWN_PARAMETER, KeyHints, unknown_key_error, unread
-from app.kit.fields import DescribedModel
-from app.kit.issues import PreflightIssue
+from app.kit.fields import DescribedModel, FieldKind, walk_fields
 from app.kit.schemas import refusals
-from app.kit.walk import FieldKind, walk_fields
 
 _ROOTS: Final = ("", *(f"method.{kind}" for kind in METHOD_MODELS), "curriculum")
 """The parts of a call that are parsed separately."""

@@ -23,9 +23,8 @@ from app.jobs.probes import EndpointProbes, McpListings, first_addresses
 from app.jobs.readable_calls import ReadableCalls
 from app.jobs.requests import JobRequest
 from app.kit.callers import Tenant
-from app.kit.errors import NotFound
-from app.kit.issues import PreflightIssue
-from app.kit.walk import FieldKind
+from app.kit.errors import NotFound, PreflightIssue
+from app.kit.fields import FieldKind
 from app.models.models import BaseModelSpec, base_of, is_tuned_name, student_named, unknown_model
 from app.models.service import JudgeModels
 from app.tools.definition_check import no_embeddings, unknown_judge

@@ -16,10 +16,9 @@ from app.jobs.reinforcement import MAX_TOOLS
 from app.kit.egress import Egress, EgressFailure, EgressRequest, check_headers
 from app.kit.endpoint_pool import EndpointPool
 from app.kit.endpoints import CallSigner, EndpointFault
-from app.kit.errors import EndpointRefused
+from app.kit.errors import EndpointRefused, PreflightIssue
 from app.kit.http import is_client_error
 from app.kit.ids import new_id
-from app.kit.issues import PreflightIssue
 from app.tools.environment_calls import (
     CallRefused,
     EnvironmentCall,

@@ -12,9 +12,8 @@ from app.graders.choice import GraderChoice
 from app.jobs.references import METHOD, RegisteredDefinitions
 from app.jobs.reinforcement import MAX_TOOLS
 from app.jobs.requests import JobRequest
-from app.kit.errors import InvalidRequest
-from app.kit.issues import PreflightIssue
-from app.kit.walk import value_of
+from app.kit.errors import InvalidRequest, PreflightIssue
+from app.kit.fields import value_of
 from app.tools.environments import PARAM, built_in
 from app.tools.mcp_listings import ALL_SENT, SentServers, by_server, label_clashes
 from app.tools.references import (

@@ -12,8 +12,7 @@ from typing import Any, Final, assert_never
 from app.files.rows import learned_turns, nothing_left
 from app.jobs.file_checks import Lengths, ReadFile, RowPrompt
 from app.jobs.preflight import InspectionRequest
-from app.kit.errors import InvalidRequest
-from app.kit.issues import PreflightIssue
+from app.kit.errors import InvalidRequest, PreflightIssue
 from app.models.models import BaseModelSpec
 from app.rollouts.chat_template import Message
 from app.rollouts.renderer import Renderer

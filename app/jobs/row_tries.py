@@ -14,8 +14,7 @@ from app.graders.rows import RowReading, row_readings
 from app.graders.template_faults import placeholders
 from app.graders.templates import Placeholder
 from app.kit.errors import UNREADABLE_ROW
-from app.kit.fields import parameter
-from app.kit.walk import FieldKind, value_of, walk_fields
+from app.kit.fields import FieldKind, parameter, value_of, walk_fields
 
 INVALID_VARIABLE: Final = "invalid_variable_error"
 """The hosted flag of a template with a missing path; also the code of the job's error."""

@@ -16,12 +16,10 @@ from app.jobs.methods import METHOD_MODELS, parameters_of
 from app.jobs.requests import JobRequest
 from app.jobs.supervised import MethodType
 from app.jobs.warnings import overridden
-from app.kit.errors import InvalidRequest, missing_parameter, refused_value
+from app.kit.errors import InvalidRequest, NoEffect, missing_parameter, moved_fault, refused_value
 from app.kit.faults import KeyHints, UnreadKey, misnamed_key_error, unknown_key_error, unread
-from app.kit.fields import DescribedModel, Json
-from app.kit.issues import NoEffect, moved_fault
+from app.kit.fields import DescribedModel, Json, WalkedField, value_of, walk_fields
 from app.kit.schemas import Metadata, first_fault
-from app.kit.walk import WalkedField, value_of, walk_fields
 from app.tools.environments import PARAM as ENVIRONMENT
 from app.tools.references import SentCurriculum, plays_rows, read_curriculum, unknown_environment
 

@@ -11,8 +11,8 @@ from app.graders.template_faults import REWARDS_ALIKE, constant_scores
 from app.jobs.jobs import TuningMethod
 from app.jobs.reinforcement import ReinforcementMethod
 from app.jobs.supervised import DpoMethod, SupervisedMethod
-from app.kit.issues import NoEffect, unused_option
-from app.kit.walk import value_of
+from app.kit.errors import NoEffect, unused_option
+from app.kit.fields import value_of
 from app.models.models import suffix_in_name
 from app.tools.environments import is_graded_by
 

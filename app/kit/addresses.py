@@ -1,4 +1,7 @@
-"""The project that the running task calls for: its lookups and connections count as a share."""
+"""Addresses of outbound calls: their URLs, which are public, and how names are looked up.
+
+Lookups and connections count as a share of the project that the running task calls for.
+"""
 
 import asyncio
 import ipaddress
@@ -26,7 +29,6 @@ def current_owner() -> Owner:
 
 @contextmanager
 def calls_of(organization_id: str, project_id: str) -> Iterator[None]:
-    """Counts the calls of the block among those of a project."""
     former = _owner.set((organization_id, project_id))
     try:
         yield
@@ -145,9 +147,7 @@ def host_port(host: str, port: int) -> str:
 
 
 def read_url(url: str) -> EndpointUrl:
-    """Parses and normalises a URL. Raises `EndpointRefused`, with a message for the customer, if
-    the URL is invalid or ambiguous.
-    """
+    """Raises `EndpointRefused`, with a message for the customer, if the URL is ambiguous."""
     if len(url) > _MAX_URL:
         raise EndpointRefused(f"the URL is longer than {_MAX_URL} characters")
     match = _URL.fullmatch(url)
@@ -197,7 +197,6 @@ def _check_name(host: str) -> str:
 
 
 def port_allowed(port: int) -> bool:
-    """Returns true if a public endpoint may use this port."""
     if port in _REFUSED_PORTS:
         return False
     return port in _WEB_PORTS or port >= _FIRST_UNPRIVILEGED_PORT
@@ -215,9 +214,7 @@ def is_public(address: IPAddress) -> bool:
 
 
 def is_metadata(address: IPAddress) -> bool:
-    """Returns true for a cloud's metadata service or a link-local address, in any notation: no
-    allow-list permits them.
-    """
+    """True for a cloud's metadata service or a link-local address, which no allow-list permits."""
     if address in _METADATA or address.is_link_local:
         return True
     if isinstance(address, ipaddress.IPv4Address):
@@ -257,9 +254,7 @@ def _isatap(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
 
 
 def _nat64(number: int) -> Iterator[ipaddress.IPv4Address]:
-    """Yields the IPv4 address for prefixes of 96, 48, 56 and 64 bits (RFC 6052 §2.2); bits 64 to
-    71 are skipped.
-    """
+    """Of prefixes of 96, 48, 56 and 64 bits (RFC 6052 §2.2); bits 64 to 71 are skipped."""
     yield ipaddress.IPv4Address(number & 0xFFFF_FFFF)
     before, after = number >> 64, (number & ((1 << 56) - 1)) >> 16
     joined = (before << 40) | after  # 104 bits: the address without its reserved octet and tail
@@ -274,8 +269,6 @@ OF_PROJECT: Final = 4
 _OF_ORGANIZATION: Final = 8
 _OF_ALL: Final = 256
 """Thirty-two organizations of unanswered names fill it; a waiting thread costs next to nothing."""
-_THREADS: Final = 2 * _OF_ALL
-"""A process has two clients, of customers' endpoints and of the operator's."""
 _LOOKUP_TIMEOUT_S: Final = 5.0
 _SLOT_TIMEOUT_S: Final = 5.0
 NOT_LOOKED_UP: Final = (
@@ -285,9 +278,7 @@ NOT_LOOKED_UP: Final = (
 
 
 class LookupsBusy(OSError):
-    """Nothing was asked: the slots of the project or its organization were taken until the end of
-    the wait.
-    """
+    """Nothing was asked: no slot of the project or its organization became free."""
 
     def __init__(self) -> None:
         super().__init__(f"the {NOT_LOOKED_UP}")
@@ -302,8 +293,6 @@ class LookupTimeout(OSError):
 
 
 class NameLookups:
-    """The lookups of one client."""
-
     def __init__(self, lookup: Lookup | None = None) -> None:
         self._lookup = lookup or _system_lookup
         self._slots = SharedSlots(_OF_ALL, of_organization=_OF_ORGANIZATION, of_project=OF_PROJECT)
@@ -349,14 +338,12 @@ def _heard(task: "asyncio.Future[list[str]]") -> None:
 
 @cache
 def _lookup_threads() -> ThreadPoolExecutor:
-    """Returns the threads for blocking lookups, separate so that a slow name server delays nothing
-    else.
-    """
-    return ThreadPoolExecutor(_THREADS, thread_name_prefix="egress-dns")
+    """Returns threads of their own, so that a slow name server delays nothing else."""
+    # A process has two clients, of customers' endpoints and of the operator's.
+    return ThreadPoolExecutor(2 * _OF_ALL, thread_name_prefix="egress-dns")
 
 
 async def _system_lookup(host: str, port: int) -> list[str]:
-    """Resolves a name with the system's resolver."""
     ask = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
     answers = await asyncio.get_running_loop().run_in_executor(_lookup_threads(), ask)
     return list(dict.fromkeys(str(answer[4][0]) for answer in answers))

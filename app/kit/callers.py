@@ -1,7 +1,7 @@
 """Who calls: the tenant or administrator of a request, and the actor of a change."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from ipaddress import ip_address
@@ -9,12 +9,10 @@ from typing import Final, Literal
 
 from app.kit.ids import OrganizationId, ProjectId
 
-ActorKind = Literal["api_key", "session", "command_line"]
-
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    kind: ActorKind
+    kind: Literal["api_key", "session", "command_line"]
     id: str
     """Id of the API key, of a session that of its key; empty while it is not known."""
     address: str = ""
@@ -22,17 +20,11 @@ class Actor:
 
     @property
     def text(self) -> str:
-        """Returns kind, id and address, separated by spaces. A text that is not an IP address is
-        left out: a header of the client may have named it.
-        """
-        return " ".join((self.kind, self.id, _ip_address(self.address)))
-
-
-def _ip_address(sent: str) -> str:
-    try:
-        return str(ip_address(sent.partition("%")[0]))
-    except ValueError:
-        return ""
+        """Kind, id, and the address if it is an IP address: a client's header may have named it."""
+        address = ""
+        with suppress(ValueError):
+            address = str(ip_address(self.address.partition("%")[0]))
+        return f"{self.kind} {self.id} {address}"
 
 
 COMMAND_LINE: Final = Actor("command_line", "")
@@ -71,14 +63,11 @@ class AdminPrincipal:
 Principal = Tenant | AdminPrincipal
 """The caller of a request."""
 
-
 _current: ContextVar[Actor | None] = ContextVar("actor", default=None)
 
 
 def act_as(actor: Actor | None) -> None:
-    """Names the actor of the running task. Changes without an actor leave no entry in the audit
-    log: they are the service's own.
-    """
+    """Names the task's actor. Changes without one leave no entry in the audit log."""
     _current.set(actor)
 
 
@@ -91,7 +80,6 @@ def identify(key_id: str) -> None:
 
 @contextmanager
 def acting_as_key(key_id: str) -> Iterator[None]:
-    """Gives the actor of the running task another key within the block."""
     actor = _current.get()
     former = _current.set(None if actor is None else replace(actor, id=key_id))
     try:

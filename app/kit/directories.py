@@ -1,7 +1,6 @@
-"""Directories with a manifest that are written atomically.
+"""Directories with a manifest that are written atomically, digests of files, and free space.
 
-A committed directory never changes. It survives a power failure only after it was copied to object
-storage (`Objects.put_directory`).
+A committed directory survives a power failure only in object storage (`Objects.put_directory`).
 """
 
 import errno
@@ -10,24 +9,21 @@ import json
 import os
 import shutil
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 from uuid import uuid4
 
-from app.kit.disks import sha256_of
-from app.kit.errors import AgentRftError
+from app.kit.errors import AgentRftError, NoFreeSpace
+from app.settings import Settings
 
 MANIFEST: Final = "manifest.json"
 
 
 class ManifestMismatch(AgentRftError):
     """A committed directory differs from its manifest."""
-
-
-def manifest_text(digests: Mapping[str, str]) -> str:
-    return json.dumps({"sha256": dict(digests)}, indent=2, sort_keys=True) + "\n"
 
 
 def read_manifest(directory: str, content: bytes) -> dict[str, str]:
@@ -45,9 +41,7 @@ def read_manifest(directory: str, content: bytes) -> dict[str, str]:
 
 
 def check_digests(directory: str, expected: Mapping[str, str], found: Mapping[str, str]) -> None:
-    """Raises `ManifestMismatch` and names the files that differ, are missing or are not in the
-    manifest.
-    """
+    """Raises `ManifestMismatch`, which names the files that differ."""
     if found != expected:
         wrong = sorted({name for name, _ in expected.items() ^ found.items()})
         raise ManifestMismatch(f"{directory} differs from its manifest in {wrong}")
@@ -55,11 +49,8 @@ def check_digests(directory: str, expected: Mapping[str, str], found: Mapping[st
 
 @contextmanager
 def commit_directory(destination: Path) -> Iterator[Path]:
-    """Yields an empty directory for plain files; at the end of the block it becomes `destination`.
-
-    If the block raises, the directory is removed; a killed process may leave a `.partial` directory
-    beside the destination. Raises `FileExistsError` if the destination exists: a version is never
-    overwritten.
+    """Yields an empty directory, which becomes `destination` at the end of the block, or is removed
+    if that raises. Raises `FileExistsError`: a version is never overwritten.
     """
     if destination.exists():
         raise FileExistsError(destination)
@@ -68,7 +59,8 @@ def commit_directory(destination: Path) -> Iterator[Path]:
     partial.mkdir()
     try:
         yield partial
-        (partial / MANIFEST).write_text(manifest_text(_digests(partial)), encoding="utf-8")
+        manifest = json.dumps({"sha256": _digests(partial)}, indent=2, sort_keys=True) + "\n"
+        (partial / MANIFEST).write_text(manifest, encoding="utf-8")
         partial.rename(destination)
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)
@@ -100,7 +92,6 @@ FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 def flush(path: Path) -> None:
-    """Flushes a file, or the entries of a directory, to the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -109,7 +100,6 @@ def flush(path: Path) -> None:
 
 
 def is_plain(path: Path) -> bool:
-    """Returns true for a file that exists and is not a link, pipe, device or directory."""
     try:
         return stat.S_ISREG(path.lstat().st_mode)
     except (FileNotFoundError, NotADirectoryError):
@@ -117,9 +107,7 @@ def is_plain(path: Path) -> bool:
 
 
 def plain_files(directory: Path, *, name: str) -> list[Path]:
-    """Returns the files of a committed directory, in order of name. Raises `ManifestMismatch` for
-    anything but a plain file; `name` names the directory in the message.
-    """
+    """Returns the files by name. Raises `ManifestMismatch` for anything but a plain file."""
     paths = sorted(directory.iterdir())
     for path in paths:
         if not is_plain(path):
@@ -130,14 +118,58 @@ def plain_files(directory: Path, *, name: str) -> list[Path]:
 
 
 def check_directory(directory: Path, *, name: str) -> None:
-    """Checks a directory against its manifest. Raises `FileNotFoundError` if it does not exist,
-    `ManifestMismatch` if it is damaged.
-    """
+    """Raises `FileNotFoundError`, or `ManifestMismatch` if the directory is damaged."""
     try:
         files = {path.name: path for path in plain_files(directory, name=name)}
     except (FileNotFoundError, NotADirectoryError):
         raise FileNotFoundError(name) from None
     manifest = files.pop(MANIFEST, None)
     expected = read_manifest(name, b"" if manifest is None else manifest.read_bytes())
-    actual = {file: sha256_of(path) for file, path in files.items()}
-    check_digests(name, expected, actual)
+    check_digests(name, expected, {file: sha256_of(path) for file, path in files.items()})
+
+
+def sha256_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return sha256_of_open(file)
+
+
+def sha256_of_open(file: BufferedReader) -> str:
+    """Hashes the file from its current position to its end."""
+    return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def free_bytes(path: Path) -> int:
+    """Returns the free bytes of the disk that has `path`, or would have it once it is created."""
+    nearest = next(parent for parent in (path, *path.parents) if parent.exists())
+    return shutil.disk_usage(nearest).free
+
+
+class FreeSpace:
+    def __init__(
+        self, *paths: Path, minimum_bytes: int, measure: Callable[[Path], int] = free_bytes
+    ) -> None:
+        self._paths = [path.absolute() for path in paths]
+        self._minimum_bytes, self._measure = minimum_bytes, measure
+
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        paths = [settings.data_dir, settings.work_dir]
+        if settings.objects is None:
+            paths.append(settings.objects_dir)
+        return cls(*paths, minimum_bytes=settings.min_free_bytes)
+
+    def lacks(self, *, more_bytes: int = 0) -> bool:
+        """True while a disk has less than the minimum and `more_bytes`, or cannot be read."""
+        needed = self._minimum_bytes + more_bytes
+        try:
+            return any(self._measure(path) < needed for path in self._paths)
+        except OSError:
+            return True
+
+    def check(self) -> None:
+        """Raises `NoFreeSpace` while a disk has less than the minimum."""
+        if self.lacks():
+            raise NoFreeSpace(
+                f"The service has less than {self._minimum_bytes / 1e6:.0f} MB of free disk "
+                "space and accepts no new data until an operator frees some. Retry later."
+            )

@@ -1,12 +1,13 @@
-"""Replies with a stream whose source ends with its client."""
+"""Replies with a stream, whose source ends with its client: archives, and tables of rows."""
 
 import io
 import json
 import re
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, aclosing
-from dataclasses import dataclass, field
-from typing import Annotated, Any, Final, Generic, Literal, Protocol, TypeVar, assert_never
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Any, Final, Generic, Literal, Protocol, TypeVar
 from urllib.parse import quote
 
 from anyio import to_thread
@@ -64,7 +65,6 @@ class Download(Protocol):
 
 
 def download_replies(media_type: str, description: str) -> dict[int | str, dict[str, Any]]:
-    """Returns the documented replies of a route that answers with `download_reply`."""
     text = {"schema": {"type": "string"}}
     number = {"schema": {"type": "integer"}}
     headers = {
@@ -117,19 +117,15 @@ def download_reply(
 
 
 def _part(value: str | None, size: int) -> tuple[int, int] | None:
-    """Returns start and stop of a range, `None` for the whole content."""
     found = None if value is None else _RANGE.fullmatch(value.strip())
     if found is None:
         return None
     first, last, suffix = found.groups()
-    if suffix is not None:
-        start, stop = max(size - int(suffix), 0), size
-    else:
-        start, stop = int(first), size
-        if last:
-            if int(last) < start:
-                return None
-            stop = min(int(last) + 1, size)
+    start, stop = max(size - int(suffix), 0) if suffix else int(first), size
+    if last:
+        if int(last) < start:
+            return None
+        stop = min(int(last) + 1, size)
     if start >= stop:
         raise RangeNotSatisfiable(size)
     return start, stop
@@ -154,13 +150,7 @@ class Table(Generic[Row]):
     columns: dict[str, ColumnType]
 
 
-class _Encoder(Protocol):
-    def encode(self, rows: Sequence[BaseModel]) -> bytes: ...
-    def end(self) -> bytes: ...
-
-
 def table_replies(description: str) -> dict[int | str, dict[str, Any]]:
-    """Returns the documented reply of a route that answers with `table_reply`."""
     schema = {"type": "string", "format": "binary"}
     content = {media_type: {"schema": schema} for media_type in _MEDIA_TYPES.values()}
     return {200: {"description": description, "content": content}}
@@ -174,10 +164,12 @@ async def table_reply(
     turn: Callable[[], AbstractAsyncContextManager[None]],
     filename: str,
 ) -> ClosingResponse:
-    """Returns the reply once the first batch is read, whose errors are still errors of the call.
-    Each batch is read and encoded within a `turn`.
-    """
-    encoder = await to_thread.run_sync(_encoder, form, table.columns)
+    """Reads the first batch before it returns. Reads and encodes each within a `turn`."""
+    # The constructor for parquet loads a large library.
+    make: Callable[[], _Lines | _Parquet] = _Lines
+    if form == "parquet":
+        make = partial(_Parquet, table.columns)
+    encoder = await to_thread.run_sync(make)
 
     async def following() -> bytes | None:
         async with turn():
@@ -189,39 +181,21 @@ async def table_reply(
                 lambda: encoder.encode([table.to_wire(row) for row in rows])
             )
 
-    async def last() -> bytes:
+    async def pieces(piece: bytes | None) -> AsyncGenerator[bytes, None]:
+        while piece is not None:
+            if piece:
+                yield piece
+            piece = await following()
         async with turn():
-            return await to_thread.run_sync(encoder.end)
+            last = await to_thread.run_sync(encoder.end)
+        yield last
 
     headers = {
         "content-disposition": f'attachment; filename="{filename}.{form}"',
         "x-content-type-options": "nosniff",
     }
-    pieces = _pieces(await following(), following, last)
-    return ClosingResponse(pieces, media_type=_MEDIA_TYPES[form], headers=headers)
-
-
-async def _pieces(
-    first: bytes | None,
-    following: Callable[[], Awaitable[bytes | None]],
-    last: Callable[[], Awaitable[bytes]],
-) -> AsyncGenerator[bytes, None]:
-    piece = first
-    while piece is not None:
-        if piece:
-            yield piece
-        piece = await following()
-    yield await last()
-
-
-def _encoder(form: TableFormat, columns: dict[str, ColumnType]) -> _Encoder:
-    match form:
-        case "jsonl":
-            return _Lines()
-        case "parquet":
-            return _Parquet(columns)
-        case _:
-            assert_never(form)
+    source = pieces(await following())
+    return ClosingResponse(source, media_type=_MEDIA_TYPES[form], headers=headers)
 
 
 class _Lines:
@@ -232,11 +206,10 @@ class _Lines:
         return b""
 
 
-@dataclass
 class _Sink(io.RawIOBase):
-    """Collects the bytes that the writer wrote since the last read."""
-
-    pieces: list[bytes] = field(default_factory=list)
+    def __init__(self) -> None:
+        super().__init__()
+        self._pieces = bytearray()
 
     @override
     def writable(self) -> bool:
@@ -244,12 +217,13 @@ class _Sink(io.RawIOBase):
 
     @override
     def write(self, data: Any) -> int:
-        self.pieces.append(bytes(data))
-        return len(self.pieces[-1])
+        written = bytes(data)
+        self._pieces += written
+        return len(written)
 
     def taken(self) -> bytes:
-        data, self.pieces = b"".join(self.pieces), []
-        return data
+        data, self._pieces = self._pieces, bytearray()
+        return bytes(data)
 
 
 class _Parquet:
@@ -261,7 +235,7 @@ class _Parquet:
         types["number"] = pa.float64()
         self._columns = columns
         self._schema = pa.schema([(name, types[kind]) for name, kind in columns.items()])
-        self._to_batch = pa.RecordBatch.from_pylist
+        self._arrow = pa
         self._sink = _Sink()
         self._writer = parquet.ParquetWriter(self._sink, self._schema, compression="zstd")
         self._waiting: list[Any] = []
@@ -270,10 +244,9 @@ class _Parquet:
         """Returns the row group that has become full; small ones would compress badly."""
         if rows:
             values = [self._values(row) for row in rows]
-            self._waiting.append(self._to_batch(values, schema=self._schema))
-        if sum(batch.nbytes for batch in self._waiting) < _ROW_GROUP_BYTES:
-            return b""
-        return self._group()
+            self._waiting.append(self._arrow.RecordBatch.from_pylist(values, schema=self._schema))
+        is_full = sum(batch.nbytes for batch in self._waiting) >= _ROW_GROUP_BYTES
+        return self._group() if is_full else b""
 
     def end(self) -> bytes:
         last = self._group()
@@ -281,10 +254,8 @@ class _Parquet:
         return last + self._sink.taken()
 
     def _group(self) -> bytes:
-        import pyarrow as pa  # noqa: PLC0415 - is loaded already
-
         if self._waiting:
-            self._writer.write_table(pa.Table.from_batches(self._waiting))
+            self._writer.write_table(self._arrow.Table.from_batches(self._waiting))
             self._waiting = []
         return self._sink.taken()
 

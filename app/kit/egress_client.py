@@ -1,15 +1,13 @@
-"""The connector of outbound calls: it dials checked addresses only, and reads replies with
-limits.
-"""
+"""The client of outbound calls: it dials checked addresses only, and limits replies."""
 
 import asyncio
 import ipaddress
 import socket
 import ssl
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import nullcontext
 from functools import partial
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 
 import aiohttp
@@ -29,13 +27,14 @@ from app.kit.addresses import (
 )
 from app.kit.egress import (
     EgressFailure,
+    EgressGuard,
+    EgressPolicy,
     EgressReply,
     EgressRequest,
     FailureKind,
     all_headers,
     check_syntax,
 )
-from app.kit.egress_guard import EgressGuard, EgressPolicy
 from app.kit.errors import EndpointRefused, RateLimited
 from app.kit.slots import SharedSlots
 from app.settings import EgressSettings
@@ -51,15 +50,9 @@ if TYPE_CHECKING:
 _MAX_INFORMATIONAL: Final = 8
 """Limit of informational replies (1xx) before the reply itself."""
 _MAX_FRAMING: Final = 65_536
-"""Limit of the bytes of a reply that are not its content. Content permits as many more, so that
-a reply in many small chunks can be read.
-"""
+"""Limit of a reply's bytes that are not content, which permits as many more."""
 _PORTION: Final = 8_192
-"""Number of bytes that are parsed before the limits are checked. One read of a socket has up to 256
-KiB, or 15,000 informational replies, whose parsing takes 0.2 s.
-"""
-_SWITCHING_PROTOCOLS: Final = 101
-_FIRST_FINAL: Final = 200
+"""Bytes that are parsed between two checks: a read may have 15,000 replies, parsed in 0.2 s."""
 
 
 class ReplyRefused(aiohttp.ClientPayloadError):
@@ -67,9 +60,7 @@ class ReplyRefused(aiohttp.ClientPayloadError):
 
 
 class _LimitedReplies(ResponseHandler):
-    """Reads the replies of one connection. aiohttp reads any number of informational replies, and
-    any number of bytes that are not content.
-    """
+    """Limits informational replies and bytes that are not content; aiohttp reads any number."""
 
     _informational = 0
     _received = 0
@@ -100,7 +91,7 @@ class _LimitedReplies(ResponseHandler):
     @override
     def feed_data(self, data: "tuple[RawResponseMessage, StreamReader]", size: int = 0) -> None:
         code = data[0].code
-        if code < _FIRST_FINAL and code != _SWITCHING_PROTOCOLS:
+        if code < HTTPStatus.OK and code != HTTPStatus.SWITCHING_PROTOCOLS:
             self._informational += 1
             if self._informational > _MAX_INFORMATIONAL:
                 self._refuse(f"more than {_MAX_INFORMATIONAL} informational replies")
@@ -147,21 +138,8 @@ class _GuardedResolver(AbstractResolver):
 class GuardedConnector(aiohttp.TCPConnector):
     """Dials the addresses that the guard resolved. Host header and TLS name stay the URL's own."""
 
-    def __init__(
-        self,
-        guard: EgressGuard,
-        *,
-        limit: int,
-        keepalive_timeout: float,
-        ssl: bool | ssl.SSLContext,
-    ) -> None:
-        super().__init__(
-            resolver=_GuardedResolver(guard),
-            use_dns_cache=False,
-            limit=limit,
-            keepalive_timeout=keepalive_timeout,
-            ssl=ssl,
-        )
+    def __init__(self, guard: EgressGuard, **options: Any) -> None:
+        super().__init__(resolver=_GuardedResolver(guard), use_dns_cache=False, **options)
         self._guard = guard
         limited: type[ResponseHandler] = _LimitedReplies
         self._factory = partial(limited, loop=self._loop)
@@ -200,9 +178,7 @@ _KEEP_ALIVE_S: Final = 4.0
 
 
 class EgressClient:
-    """HTTP client, one per process and event loop. Connections are pooled per endpoint; calls share
-    nothing else, in particular no cookies.
-    """
+    """HTTP client, one per process and event loop. Calls share connections, and no cookies."""
 
     def __init__(
         self,
@@ -212,12 +188,9 @@ class EgressClient:
         lookup: Lookup | None = None,
         ssl_context: ssl.SSLContext | None = None,
     ) -> None:
-        """`lookup` replaces name resolution; `ssl_context` replaces trust roots, e.g. by a private
-        CA.
-        """
+        """`lookup` replaces name resolution; `ssl_context` the trust roots, by a private CA."""
         self._guard = EgressGuard(policy, lookup)
-        self._max_body_bytes = max_body_bytes
-        self._ssl_context = ssl_context
+        self._max_body_bytes, self._ssl_context = max_body_bytes, ssl_context
         self._opened: aiohttp.ClientSession | None = None
         self._slots = SharedSlots(
             MAX_CONNECTIONS, of_organization=_OF_ORGANIZATION, of_project=OF_PROJECT
@@ -251,7 +224,9 @@ class EgressClient:
             endpoint = read_url(request.url)
             self._guard.check(endpoint)
             check_syntax(request.headers)
-            async with asyncio.timeout(timeout_s), self._slot():
+            owner = current_owner()  # a process of one project has all connections
+            slot = self._slots.taken(*owner) if any(owner) else nullcontext()
+            async with asyncio.timeout(timeout_s), slot:
                 sent_at = time.monotonic()
                 return await self._send(endpoint, request)
         except EndpointRefused as error:
@@ -273,16 +248,6 @@ class EgressClient:
                 was_connected=not isinstance(error, before),
             ) from None
 
-    @asynccontextmanager
-    async def _slot(self) -> AsyncIterator[None]:
-        """Holds a connection of the project's share; a process of one project has all of them."""
-        owner = current_owner()
-        if not any(owner):
-            yield
-            return
-        async with self._slots.taken(*owner):
-            yield
-
     async def _send(self, endpoint: EndpointUrl, request: EgressRequest) -> EgressReply:
         started = time.perf_counter()
         async with self._session().request(
@@ -293,46 +258,35 @@ class EgressClient:
             allow_redirects=False,
         ) as response:
             content = await self._content(response) if request.reads_body else b""
-            reply_headers: dict[str, str] = {}
-            for name, value in response.headers.items():
-                reply_headers.setdefault(name.lower(), value)
-            latency_s = time.perf_counter() - started
-            return EgressReply(response.status, reply_headers, content, latency_s)
+            sent = {name.lower(): value for name, value in reversed(list(response.headers.items()))}
+            return EgressReply(response.status, sent, content, time.perf_counter() - started)
 
     async def _content(self, response: aiohttp.ClientResponse) -> bytes:
         encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
         if encoding not in {"identity", ""}:
             response.close()
             raise EgressFailure(FailureKind.BAD_ENCODING, "the reply is compressed")
-        return b"" if response.method == "HEAD" else await self._read(response)
-
-    async def _read(self, response: aiohttp.ClientResponse) -> bytes:
-        """Reads the body; closes the connection and fails if it exceeds the limit."""
-        chunks: list[bytes] = []
-        size = response.content_length or 0
-        if size <= self._max_body_bytes:
-            size = 0
-            async for chunk in response.content.iter_any():
-                size += len(chunk)
-                if size > self._max_body_bytes:
-                    break
-                chunks.append(chunk)
-        if size > self._max_body_bytes:
+        if response.method == "HEAD":
+            return b""
+        body, size, most = bytearray(), response.content_length or 0, self._max_body_bytes
+        while size <= most and (chunk := await response.content.readany()):
+            body += chunk
+            size = len(body)
+        if size > most:
             response.close()
-            raise EgressFailure(
-                FailureKind.TOO_LARGE, f"the reply is larger than {self._max_body_bytes} bytes"
-            )
-        return b"".join(chunks)
+            raise EgressFailure(FailureKind.TOO_LARGE, f"the reply is larger than {most} bytes")
+        return bytes(body)
 
     def _session(self) -> aiohttp.ClientSession:
         if self._opened is None:
+            connector = GuardedConnector(
+                self._guard,
+                limit=MAX_CONNECTIONS,
+                keepalive_timeout=_KEEP_ALIVE_S,
+                ssl=self._ssl_context or True,
+            )
             self._opened = aiohttp.ClientSession(
-                connector=GuardedConnector(
-                    self._guard,
-                    limit=MAX_CONNECTIONS,
-                    keepalive_timeout=_KEEP_ALIVE_S,
-                    ssl=self._ssl_context or True,
-                ),
+                connector=connector,
                 cookie_jar=aiohttp.DummyCookieJar(),
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_TIMEOUT_S),
                 auto_decompress=False,
@@ -345,7 +299,6 @@ class EgressClient:
 
 
 def _describe(error: Exception) -> str:
-    """Describes a connection error without naming an address."""
     match error:
         case aiohttp.ClientConnectorDNSError(os_error=LookupsBusy() | LookupTimeout() as fault):
             return str(fault)
@@ -360,9 +313,7 @@ def _describe(error: Exception) -> str:
 
 
 def _overdue(timeout_s: float, waited_s: float | None) -> str:
-    """Describes the end of a call's time. `waited_s`: its wait for a connection; `None` if it got
-    none.
-    """
+    """`waited_s`: the call's wait for a connection; `None` if it got none."""
     if waited_s is None:
         return (
             f"not sent within {timeout_s:g} s: other calls of this project or its organization had "
@@ -374,7 +325,6 @@ def _overdue(timeout_s: float, waited_s: float | None) -> str:
 
 
 def build_egress(settings: EgressSettings) -> EgressClient:
-    """Builds the client of a process from its configuration."""
     policy = EgressPolicy(
         allow_endpoints=frozenset(settings.allow_endpoints),
         allow_plain_http=settings.allow_plain_http,

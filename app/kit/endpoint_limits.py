@@ -1,4 +1,4 @@
-"""Clock protocol for the limits of endpoints, so that tests can replace real time."""
+"""Limits of an endpoint's calls: their rate, their number at once, and a breaker of outages."""
 
 import asyncio
 import math
@@ -27,9 +27,7 @@ class SystemClock:
 
 
 async def settled_by(clock: Clock, future: asyncio.Future[None], *, deadline: float) -> bool:
-    """Waits for `future` until `deadline`; returns true if it was done in time. Does not cancel
-    it.
-    """
+    """Waits for `future` until `deadline`, without a cancel; returns whether it is done."""
     if future.done():
         return True
     timer = asyncio.ensure_future(clock.sleep(max(0.0, deadline - clock.now())))
@@ -42,9 +40,7 @@ async def settled_by(clock: Clock, future: asyncio.Future[None], *, deadline: fl
 
 _LOWEST_RATE: Final = 1e-9
 _HIGHEST_RATE: Final = 1e6
-"""Bounds of a declared rate, which may be any positive number: beyond them intervals and queue
-lengths are not representable.
-"""
+"""Bounds of a declared rate, beyond which intervals and queue lengths are not representable."""
 
 
 class Pacer:
@@ -126,9 +122,7 @@ class ConcurrencySlots:
         return self._taken
 
     async def take(self, clock: Clock, *, deadline: float, first: bool) -> bool:
-        """Takes a slot; returns false if none became free by `deadline`. `first` skips the queue: a
-        call that was sent before has less time left than a new one.
-        """
+        """Returns whether a slot became free in time. `first` skips the queue, as a retry may."""
         if self._taken < self.limit and (first or not self._waiting):
             self._taken += 1
             return True
@@ -154,7 +148,6 @@ class ConcurrencySlots:
         self._hand_out()
 
     def served(self) -> None:
-        """Records that a request was served."""
         self._clean += 1
         if self._doubling:
             growth = 1.0
@@ -166,9 +159,7 @@ class ConcurrencySlots:
         self._hand_out()
 
     def refused(self, in_flight: int) -> None:
-        """Records a refused request; `in_flight` is the number of requests in flight when it was
-        sent, itself included.
-        """
+        """`in_flight`: requests in flight when this one was sent, itself included."""
         self._clean = 0
         self._doubling = False
         self._limit = max(1.0, min(self._limit, _DECREASE * in_flight))
@@ -202,9 +193,7 @@ class Breaker:
 
     def __init__(self, clock: Clock, *, patience_s: float, is_known: bool = True) -> None:
         """`is_known` is false for an endpoint that may never have answered."""
-        self._clock = clock
-        self._patience_s = patience_s
-        self._is_known = is_known
+        self._clock, self._patience_s, self._is_known = clock, patience_s, is_known
         self._failed_calls: set[str] = set()
         self._found_nothing: set[str] = set()
         self._found_no_server: set[str] = set()
@@ -228,8 +217,7 @@ class Breaker:
     @property
     def has_patience(self) -> bool:
         """True while callers wait for an endpoint that is down."""
-        ends = self.patience_ends
-        return ends is not None and self._clock.now() < ends
+        return self._clock.now() < (self.patience_ends or -math.inf)
 
     @property
     def patience_ends(self) -> float | None:
@@ -240,9 +228,7 @@ class Breaker:
         return self._down_since + (min(most, self._doubt_s) if self._is_doubtful else most)
 
     async def wait_to_send(self, call_id: str, *, deadline: float) -> bool:
-        """Waits until the call may be sent; returns false if its deadline or the patience ends
-        first.
-        """
+        """Waits until the call may be sent, or returns false at its deadline or out of patience."""
         while (ends := self.patience_ends) is not None:
             now = self._clock.now()
             if self._is_doubtful and now >= ends:
@@ -255,7 +241,10 @@ class Breaker:
             give_up_at = min(deadline, ends)
             if now >= give_up_at:
                 return False
-            await self._change(min(give_up_at, self._next_probe_at))
+            if self._changed is None:
+                self._changed = asyncio.get_running_loop().create_future()
+            until = min(give_up_at, self._next_probe_at)
+            await settled_by(self._clock, self._changed, deadline=until)
         return True
 
     @property
@@ -292,12 +281,20 @@ class Breaker:
         if self.is_open and absence is None and self._is_absent and not timed_out:
             self.answered()  # a server is there again, and fails
         if self.is_open:
-            self._probe_failed(call_id)
+            if self._prober == call_id:
+                self._pause_s = min(2 * self._pause_s, _LONGEST_PAUSE_S)
+                self._probe_at = self._clock.now() + self._pause_s
+                self._notify()
             return
         if counts:
             self._failed_calls.add(call_id)
-        if absence is not None:
-            self._note_absence(call_id, absence)
+        if absence is Absence.OF_LISTENER:
+            self._found_nothing.add(call_id)
+        # A call that failed before another one was answered is at fault itself.
+        if absence is not None and self._answered_at < self._failed_at.setdefault(
+            call_id, self._clock.now()
+        ):
+            self._found_no_server.add(call_id)
         is_away = len(self._found_nothing) >= enough
         are_many = len(self._failed_calls) >= CALLS_TO_OPEN
         self._is_absent = is_away or len(self._found_no_server) >= max(2, enough)
@@ -305,19 +302,6 @@ class Breaker:
         if self._is_absent or are_many:
             self._down_since = self._clock.now()
             self._probe_at = self._down_since + self._pause_s
-
-    def _probe_failed(self, call_id: str) -> None:
-        if self._prober == call_id:
-            self._pause_s = min(2 * self._pause_s, _LONGEST_PAUSE_S)
-            self._probe_at = self._clock.now() + self._pause_s
-            self._notify()
-
-    def _note_absence(self, call_id: str, absence: Absence) -> None:
-        if absence is Absence.OF_LISTENER:
-            self._found_nothing.add(call_id)
-        # A call that failed before another one was answered is at fault itself.
-        if self._answered_at < self._failed_at.setdefault(call_id, self._clock.now()):
-            self._found_no_server.add(call_id)
 
     def ended(self, call_id: str) -> None:
         """Forgets a call, which is no longer one of those that are under way."""
@@ -335,8 +319,3 @@ class Breaker:
         if self._changed is not None and not self._changed.done():
             self._changed.set_result(None)
         self._changed = None
-
-    async def _change(self, until: float) -> None:
-        if self._changed is None:
-            self._changed = asyncio.get_running_loop().create_future()
-        await settled_by(self._clock, self._changed, deadline=until)

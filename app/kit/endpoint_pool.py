@@ -23,6 +23,7 @@ from app.kit.endpoint_limits import (
 )
 from app.kit.endpoints import (
     KINDS,
+    RETRIED_STATUSES,
     CallSigner,
     EndpointAnswer,
     EndpointFault,
@@ -33,24 +34,16 @@ from app.kit.endpoints import (
     Value,
     absence_of,
     attempt_span,
-    has_answered,
-    is_final,
-    is_overloaded,
-    is_retried,
-    is_silent,
     measured_call,
-    note_status,
     retry_after,
     value_of,
 )
 from app.kit.errors import EndpointRefused
-from app.kit.secret_echoes import Echoes
+from app.kit.http import is_error, is_server_error
+from app.kit.redaction import Echoes
 
 SILENT_S: Final = 60.0
 """Seconds without an answer from which an endpoint is silent, unless its answers are slow."""
-_SLOWER: Final = 2.0
-"""Multiple of its slowest answer for which an endpoint may be silent."""
-_MAX_SHOWN: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,14 +119,13 @@ class WaitingCalls:
         return sum(call.sent_at is not None for call in self._pending.values())
 
     def outage(self, now: float, *, patience_ends: float | None) -> Outage | None:
-        """Returns the outage while calls wait: from the moment that the breaker opens, or once no
-        call has been answered for long. `patience_ends` is when all calls of an open breaker give
-        up; `None` while it is closed.
+        """Returns the outage once the breaker opens, or once no call has been answered for long.
+        `patience_ends` is when calls of an open breaker give up; `None` while it is closed.
         """
         since = self._since()
         if since is None:
             return None
-        bound_s = max(SILENT_S, _SLOWER * self._slowest_s)
+        bound_s = max(SILENT_S, 2.0 * self._slowest_s)
         if patience_ends is None and now - since < bound_s:
             return None
         last = max(call.deadline for call in self._pending.values())
@@ -146,26 +138,14 @@ class WaitingCalls:
         )
 
     def _since(self) -> float | None:
-        """Returns when the first call was sent or failed that got no answer; `None` if none waits
-        for one.
-        """
+        """When the first call was sent or failed that waits for an answer; `None` without one."""
         sent = [call.sent_at for call in self._pending.values() if call.sent_at is not None]
         if self._pending and self._failing_since is not None:
             sent.append(self._failing_since)
         return max(self._answered_at, min(sent)) if sent else None
 
 
-def shown_endpoint(url: str) -> str:
-    """Returns host and path of an URL: user information and query may be secrets."""
-    parts = urlsplit(url)
-    return (parts.netloc.rpartition("@")[2] + parts.path)[:_MAX_SHOWN]
-
-
 MAX_REQUEST_BYTES: Final = 1_048_576
-_MOST_GIVE_UPS: Final = 3
-"""Retries of a call whose endpoint has been down for too long."""
-_FIRST_DELAY_S: Final = 0.5
-_LONGEST_DELAY_S: Final = 30.0
 
 
 class EndpointPool:
@@ -184,9 +164,7 @@ class EndpointPool:
         """`timeout_s` is the deadline of one call with all its retries; `jitter` is in [0, 1).
         Without `outages` a call waits for an endpoint that is down only if many others do.
         """
-        self.egress = egress
-        self.timeout_s = timeout_s
-        self.max_retries = max_retries
+        self.egress, self.timeout_s, self.max_retries = egress, timeout_s, max_retries
         self.outages = outages
         self.clock = clock or SystemClock()
         self.jitter = jitter
@@ -195,32 +173,26 @@ class EndpointPool:
         self._last_change = 0.0
 
     def endpoint(self, url: str, *, rate_limit: float | None = None) -> "Endpoint":
-        """Returns the endpoint of a URL; a declared rate (requests per second) applies from now
-        on.
-        """
+        """Returns the endpoint of a URL; a declared rate (requests per second) applies at once."""
         endpoint = self._endpoints.setdefault(url, Endpoint(self, url))
         if rate_limit is not None:
             endpoint.declare_rate(rate_limit)
         return endpoint
 
     def waited_s(self) -> float | None:
-        """Returns the seconds since the last begin or end of a call; `None` if no call is
-        pending.
-        """
+        """Returns the seconds since the last begin or end of a call; `None` if none is pending."""
         return self.clock.now() - self._last_change if self._pending else None
 
     def down_of_awaited(self) -> list[bool]:
         """Returns for each endpoint with a pending call whether it is down."""
-        awaited = (one for one in self._endpoints.values() if one.silence.is_waited_for)
-        return [one.breaker.is_open for one in awaited]
+        every = self._endpoints.values()
+        return [one.breaker.is_open for one in every if one.silence.is_waited_for]
 
     def states(self) -> list[EndpointState]:
-        """Returns the called endpoints, with the outages of those that do not answer."""
         return [endpoint.state() for endpoint in self._endpoints.values()]
 
     @contextmanager
     def pending(self) -> Iterator[None]:
-        """Counts a call, with all its attempts, as pending while the block runs."""
         self._pending += 1
         self._last_change = self.clock.now()
         try:
@@ -232,8 +204,7 @@ class EndpointPool:
 
 class Endpoint:
     def __init__(self, pool: EndpointPool, url: str) -> None:
-        self._pool = pool
-        self._url = url
+        self._pool, self._url = pool, url
         self._rate: float | None = None
         self._pacer: Pacer | None = None
         self._calls = 0
@@ -246,7 +217,9 @@ class Endpoint:
     def state(self) -> EndpointState:
         now, ends = self._pool.clock.now(), self.breaker.patience_ends
         outage = self.silence.outage(now, patience_ends=ends)
-        return EndpointState(shown_endpoint(self._url), self.silence.answers, outage)
+        parts = urlsplit(self._url)  # user information and query may be secrets
+        shown = (parts.netloc.rpartition("@")[2] + parts.path)[:200]
+        return EndpointState(shown, self.silence.answers, outage)
 
     def declare_rate(self, rate: float) -> None:
         """Sets the rate limit unless a lower rate was declared before."""
@@ -256,9 +229,7 @@ class Endpoint:
     async def call(
         self, request: EndpointRequest, read: Read[Value], *, signer: CallSigner
     ) -> EndpointAnswer[Value]:
-        """Sends POST requests until an answer is usable. Raises `EndpointFault` with its
-        `attempts`.
-        """
+        """Sends POST requests until an answer is usable. Raises `EndpointFault`."""
         if len(request.body) > MAX_REQUEST_BYTES:
             raise EndpointFault(FaultKind.TOO_LARGE, "the request is larger than 1 MB")
         # The queue behind the declared rate is our own, so its time is added to the deadline.
@@ -291,30 +262,24 @@ class Endpoint:
                 return EndpointAnswer(value, attempt, reply.latency_s)
             except EndpointFault as fault:
                 fault.attempts = attempt
-                if not self._is_probe(fault):
-                    failed += 1
+                # An attempt that only found that the endpoint is still down does not count.
+                is_waiting = self._pool.outages is not None and self.breaker.has_patience
+                is_absent = absence_of(fault) is not None and not isinstance(fault, GaveUp)
+                failed += not (is_waiting and is_absent)
                 delay = self._delay(fault, failed)
                 if delay is None or self._pool.clock.now() + delay >= deadline:
                     raise
             await self._pool.clock.sleep(delay)
             attempt += 1
 
-    def _is_probe(self, fault: EndpointFault) -> bool:
-        """Returns whether an attempt only found that the endpoint is still down: it uses up none of
-        those that a call has.
-        """
-        is_waiting = self._pool.outages is not None and self.breaker.has_patience
-        return is_waiting and absence_of(fault) is not None and not isinstance(fault, GaveUp)
-
     def _delay(self, fault: EndpointFault, failed: int) -> float | None:
-        """Returns the seconds before the next attempt, after so many that count; `None` if the call
-        must not be retried.
-        """
+        """Seconds before the next attempt, after so many that count; `None`: no retry."""
+        # Calls of an endpoint that has been down for too long have few retries.
         gives_up = self._pool.outages is not None and self.breaker.is_open
-        most = min(self._pool.max_retries, _MOST_GIVE_UPS if gives_up else math.inf)
-        if is_final(fault) or failed > most:
+        most = min(self._pool.max_retries, 3 if gives_up else math.inf)
+        if fault.kind in (FaultKind.REFUSED, FaultKind.TOO_LARGE) or failed > most:
             return None
-        longest = min(_LONGEST_DELAY_S, _FIRST_DELAY_S * 2.0 ** max(0, failed - 1))
+        longest = min(30.0, 0.5 * 2.0 ** max(0, failed - 1))
         return max(self._pool.jitter() * longest, fault.retry_after_s)
 
     async def _attempt(
@@ -369,14 +334,16 @@ class Endpoint:
                         self._url, {**request.headers, **signed}, request.body, timeout_s=remaining
                     )
                 )
-                note_status(span, reply.status)
+                span.attributes["http.response.status_code"] = reply.status
+                if is_error(reply.status):
+                    span.error = str(reply.status)
         except EndpointRefused as refused:
             raise EndpointFault(FaultKind.REFUSED, str(refused)) from None
         except EgressFailure as failure:
             raise EndpointFault(
                 KINDS[failure.kind], str(failure), was_connected=failure.was_connected
             ) from None
-        if is_retried(reply.status):
+        if reply.status in RETRIED_STATUSES or is_server_error(reply.status):
             raise EndpointFault(
                 FaultKind.ERROR,
                 f"answered {reply.status}",
@@ -388,24 +355,24 @@ class Endpoint:
     def _record_fault(
         self, fault: EndpointFault, call_id: str, in_flight: int, *, first: bool
     ) -> None:
-        """Updates slots, breaker and the state of an outage after a failed attempt."""
-        if is_silent(fault):
+        is_alive = fault.kind in (FaultKind.BAD_REPLY, FaultKind.TOO_LARGE, FaultKind.REFUSED)
+        timed_out = fault.kind is FaultKind.TIMEOUT
+        if not is_alive:
             self.silence.failed(self._pool.clock.now(), fault.message)
-        if is_overloaded(fault):
+        if timed_out or fault.status in (429, 503):
             self.slots.refused(in_flight)
-        if has_answered(fault):
+        if is_alive or fault.status in RETRIED_STATUSES:
             self.breaker.answered()
             return
         self._last_fault = fault.kind
-        counts = first or fault.kind is FaultKind.UNREACHABLE
-        absence, timed_out = absence_of(fault), fault.kind is FaultKind.TIMEOUT
+        # So many calls must find the endpoint down that the others need not try.
+        enough = CALLS_TO_OPEN
+        if self._pool.outages is not None:
+            enough = max(1, min(CALLS_TO_OPEN, self.silence.sent_calls))
         self.breaker.failed(
-            call_id, counts=counts, absence=absence, enough=self._enough, timed_out=timed_out
+            call_id,
+            counts=first or fault.kind is FaultKind.UNREACHABLE,
+            absence=absence_of(fault),
+            enough=enough,
+            timed_out=timed_out,
         )
-
-    @property
-    def _enough(self) -> int:
-        """Number of calls that must find the endpoint down, so that the others need not try."""
-        if self._pool.outages is None:
-            return CALLS_TO_OPEN
-        return max(1, min(CALLS_TO_OPEN, self.silence.sent_calls))

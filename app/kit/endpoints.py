@@ -18,7 +18,6 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from standardwebhooks import Webhook
 
 from app.kit.egress import EgressFailure, EgressReply, FailureKind
-from app.kit.http import is_error, is_server_error
 from app.kit.telemetry import (
     SPANS,
     Span,
@@ -32,9 +31,7 @@ from app.kit.telemetry import (
 
 
 def retry_after(value: str | None) -> float:
-    """Returns the seconds that a Retry-After header requests (RFC 9110 §10.2.3), 0 if it is absent
-    or invalid.
-    """
+    """Returns the seconds of a Retry-After header (RFC 9110 §10.2.3), 0 if it is invalid."""
     if value is None:
         return 0.0
     if value.strip().isascii() and value.strip().isdigit():
@@ -49,28 +46,20 @@ def retry_after(value: str | None) -> float:
 
 
 _SECRET_BYTES: Final = 32
-_CODE_LENGTH: Final = 10
-"""Hexadecimal digits of a code: 40 bits, which no text contains by chance."""
 
 
 def signing_secret(secret_key: str, project_id: str) -> str:
-    """Derives the project's `whsec_…`, with which its owner verifies the service's calls.
-
-    HKDF-SHA256 (RFC 5869) of the service's secret key with the project id as info.
-    """
+    """Derives the `whsec_…` with which the owner of a project verifies the service's calls."""
     derived = _derived(secret_key, "outbound-signing", project_id)
     return "whsec_" + base64.b64encode(derived).decode()
 
 
 def cache_salt(secret_key: str, project_id: str) -> str:
-    """Derives the salt that separates a project's prompts in an engine's cache, with the method of
-    `signing_secret`, so that other projects cannot compute it.
-    """
+    """Derives the salt that separates a project's prompts in an engine's cache from others."""
     return _derived(secret_key, "engine-cache", project_id).hex()
 
 
 def _derived(secret_key: str, purpose: str, project_id: str) -> bytes:
-    """Derives the key of one purpose and project. HKDF-SHA256 (RFC 5869)."""
     info = f"agent-rft/{purpose}/v1/{project_id}".encode()
     return HKDF(SHA256(), _SECRET_BYTES, salt=None, info=info).derive(secret_key.encode())
 
@@ -85,17 +74,15 @@ class CallSigner:
         project_id: str,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        """A call has one signature for each key, so that its receiver can verify it with the old or
-        the new secret after a change of the service's key.
-        """
+        """A call has one signature for each key, so that a change of the key breaks no receiver."""
         secrets = [signing_secret(key, project_id) for key in (secret_key, *older_keys)]
         self._webhooks = [Webhook(secret) for secret in secrets]
         self._code_key = _derived(secret_key, "judge-codes", project_id)
         self._now = now
 
     def code(self, call_id: str) -> str:
-        """Returns ten characters that only the service can derive from the id of a call."""
-        return hmac.new(self._code_key, call_id.encode(), hashlib.sha256).hexdigest()[:_CODE_LENGTH]
+        """Returns ten hexadecimal digits that only the service can derive from a call's id."""
+        return hmac.new(self._code_key, call_id.encode(), hashlib.sha256).hexdigest()[:10]
 
     def headers(self, call_id: str, trace_id: str, *, body: bytes, attempt: int) -> dict[str, str]:
         """Returns the headers of one attempt (from 1). `body`, UTF-8, must be sent unchanged."""
@@ -113,9 +100,7 @@ class CallSigner:
 
 
 def traceparent(trace_id: str, call_id: str, *, attempt: int) -> str:
-    """Returns the W3C Trace Context header: a rollout is a trace, each attempt a separate span, the
-    one that `app.telemetry` records of it.
-    """
+    """The W3C Trace Context header: a rollout is a trace, each attempt a span that is recorded."""
     trace = trace_of(trace_id)
     flags = "01" if SPANS.samples(trace) else "00"
     return f"00-{trace}-{span_of(call_id, attempt)}-{flags}"
@@ -136,9 +121,7 @@ class FaultKind(StrEnum):
 
 
 class EndpointFault(Exception):
-    """A call without a usable answer. The message names status and class, never a body, header or
-    address.
-    """
+    """The message names status and class, never a body, header or address."""
 
     def __init__(
         self,
@@ -150,15 +133,12 @@ class EndpointFault(Exception):
         was_connected: bool = False,
     ) -> None:
         super().__init__(message)
-        self.kind = kind
-        self.message = message
-        self.retry_after_s = retry_after_s
+        self.kind, self.message, self.retry_after_s = kind, message, retry_after_s
         self.status = status
         self.was_connected = was_connected
         self.attempts = 0
 
     def hide(self, hidden: Callable[[str], str]) -> None:
-        """Replaces the message by what `hidden` makes of it."""
         self.message = hidden(self.message)
         self.args = (self.message,)
 
@@ -197,12 +177,9 @@ async def value_of(reply: EgressReply, read: Read[Value]) -> Value:
     return await asyncio.to_thread(read, reply)
 
 
-_RETRIED_STATUSES: Final = frozenset({408, 425, 429})
-_OVERLOADED: Final = frozenset({429, 503})
+RETRIED_STATUSES: Final = frozenset({408, 425, 429})
 _OF_NO_SERVER: Final = frozenset({502, 503})
 """Answers of a gateway whose server is down."""
-_FINAL: Final = frozenset({FaultKind.REFUSED, FaultKind.TOO_LARGE})
-_ALIVE: Final = frozenset({FaultKind.BAD_REPLY, FaultKind.TOO_LARGE, FaultKind.REFUSED})
 KINDS: Final = {
     FailureKind.UNREACHABLE: FaultKind.UNREACHABLE,
     FailureKind.TIMEOUT: FaultKind.TIMEOUT,
@@ -219,42 +196,12 @@ class Absence(Enum):
     OF_SERVER = "no server may be behind the endpoint, or the request made it fail"
 
 
-def is_retried(status: int) -> bool:
-    """Returns whether a reply with this status is always a fault that is tried again."""
-    return status in _RETRIED_STATUSES or is_server_error(status)
-
-
-def is_final(fault: EndpointFault) -> bool:
-    """Returns whether another attempt would have the same fault."""
-    return fault.kind in _FINAL
-
-
-def has_answered(fault: EndpointFault) -> bool:
-    """Returns whether a server took the request, whatever it made of it."""
-    return fault.kind in _ALIVE or fault.status in _RETRIED_STATUSES
-
-
-def is_silent(fault: EndpointFault) -> bool:
-    """Returns whether the fault belongs to an outage of the endpoint."""
-    return fault.kind not in _ALIVE
-
-
-def is_overloaded(fault: EndpointFault) -> bool:
-    return fault.status in _OVERLOADED or fault.kind is FaultKind.TIMEOUT
-
-
 def absence_of(fault: EndpointFault) -> Absence | None:
-    """Returns which absence the fault shows, if any. A gateway that is overloaded says when to
-    retry.
-    """
+    """Returns the absence that the fault shows. An overloaded gateway says when to retry."""
     if fault.kind is FaultKind.UNREACHABLE:
         return Absence.OF_SERVER if fault.was_connected else Absence.OF_LISTENER
     of_gateway = fault.status in _OF_NO_SERVER and not fault.retry_after_s
     return Absence.OF_SERVER if of_gateway else None
-
-
-_ANSWERED: Final = "answered"
-_CANCELLED: Final = "cancelled"
 
 
 @dataclass(slots=True)
@@ -265,13 +212,14 @@ class MeasuredCall:
 @contextmanager
 def measured_call(request: EndpointRequest) -> Iterator[MeasuredCall]:
     """Counts the call that the block makes, whatever its end, and records its span."""
-    kind, began, outcome = kind_of(request.call_id), time.perf_counter(), _CANCELLED
+    kind, began, outcome = kind_of(request.call_id), time.perf_counter(), "cancelled"
     measured, caller = MeasuredCall(), SPANS.running
     try:
-        with SPANS.open(SpanName.CALL, _position(request)) as span:
+        position = SpanPosition(trace_of(request.trace_id), span_of(request.call_id))
+        with SPANS.open(SpanName.CALL, position) as span:
             try:
                 yield measured
-                outcome = _ANSWERED
+                outcome = "answered"
             except EndpointFault as fault:
                 outcome, measured.attempts = fault.kind.value, max(1, fault.attempts)
                 span.error = outcome
@@ -300,14 +248,3 @@ def attempt_span(request: EndpointRequest, attempt: int) -> Iterator[Span]:
         except EgressFailure as failure:
             span.error = failure.kind.value
             raise
-
-
-def note_status(span: Span, status: int) -> None:
-    """Records the status of an attempt's reply."""
-    span.attributes["http.response.status_code"] = status
-    if is_error(status):
-        span.error = str(status)
-
-
-def _position(request: EndpointRequest) -> SpanPosition:
-    return SpanPosition(trace_of(request.trace_id), span_of(request.call_id))

@@ -6,7 +6,8 @@ the others to one, and a run ends with them. A wrong state is a 400, because the
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import ClassVar, Final
+from dataclasses import dataclass
+from typing import ClassVar, Final, Literal
 
 
 class AgentRftError(Exception):
@@ -14,10 +15,7 @@ class AgentRftError(Exception):
 
 
 class RequestError(AgentRftError):
-    """A request that cannot be served as sent.
-
-    Source of the envelope: the hosted API's error object `{message, type, param, code}`.
-    """
+    """A request that cannot be served as sent, as in the hosted API's error object."""
 
     status_code: ClassVar[int] = 400
     type: ClassVar[str] = "invalid_request_error"
@@ -25,8 +23,7 @@ class RequestError(AgentRftError):
 
     def __init__(self, message: str, *, param: str | None = None, code: str | None = None) -> None:
         super().__init__(message)
-        self.message = message
-        self.param = param
+        self.message, self.param = message, param
         self.code = code if code is not None else self.default_code
 
 
@@ -35,7 +32,6 @@ class InvalidRequest(RequestError):
 
 
 def missing_parameter(param: str) -> InvalidRequest:
-    """Returns the error for a missing parameter."""
     message = f"Missing required parameter: '{param}'."
     return InvalidRequest(message, param=param, code="missing_required_parameter")
 
@@ -76,8 +72,6 @@ class TooLarge(RequestError):
 
 
 class RangeNotSatisfiable(RequestError):
-    """The requested range of a download begins after its end."""
-
     status_code = 416
     default_code = "range_not_satisfiable"
 
@@ -94,8 +88,6 @@ class IdempotencyKeyInUse(RequestError):
 
 
 class IdempotencyKeyReused(RequestError):
-    """Another request came under the same key."""
-
     status_code = 422
     default_code = "idempotency_key_reused"
 
@@ -144,42 +136,28 @@ class LeaseLost(AgentRftError):
     """Another claim has a higher fence: no further write of this run may be stored."""
 
 
+# Codes of runs, and flags of grades without a score.
 SECRETS_LOST: Final = "secrets_lost"
-"""Code of a run whose sealed values can no longer be read."""
-
 NOTHING_TO_LEARN: Final = "nothing_to_learn"
-"""Code of a run that ends because it learns nothing."""
-
 OUT_OF_MEMORY: Final = "out_of_memory"
-"""Code of a run whose model or shortest micro-batch does not fit into the trainer's memory."""
-
+"""The model or the shortest micro-batch does not fit into the trainer's memory."""
 ENDPOINT_UNAVAILABLE: Final = "endpoint_unavailable"
-"""Code of a run whose tools or graders do not answer."""
-
+"""Tools or graders do not answer."""
 JUDGE_WITHOUT_SCORE: Final = "judge_without_score"
-"""Code of a run whose judge answers, mostly without a score."""
-
+"""The judge answers, mostly without a score."""
 PYTHON_ERROR: Final = "python_grader_runtime_error"
 FORMULA_ERROR: Final = "formula_parse_error"
-"""Code of a run whose python grader fails, and the flag of such a grade."""
-
 SANDBOX_ERROR: Final = "python_grader_server_error"
-"""Flag of a grade without a score because the sandbox did not run the code."""
-
+"""Flag: the sandbox did not run the code."""
 SANDBOX_UNAVAILABLE: Final = "sandbox_unavailable"
-"""Code of a run whose graders' code the sandbox does not run."""
-
 MODEL_ERROR: Final = "model_grader_server_error"
-"""Flag of a grade without a score because the grader's model did not answer."""
-
+"""Flag: the grader's model did not answer."""
 MODEL_UNAVAILABLE: Final = "grader_model_unavailable"
-"""Code of a run whose judge, or whose embedding model, does not answer."""
-
+"""The judge, or the embedding model, does not answer."""
 UNREADABLE_ROW: Final = "unreadable_row"
-"""Code of a row whose value the grader cannot read, and of a run that has too many of them."""
-
+"""A grader cannot read the value of a row, or of too many of a run."""
 INVALID_SCORE: Final = "invalid_score"
-"""Code of a run whose grader gives scores that cannot be trained on."""
+"""Scores of a grader cannot be trained on."""
 
 
 class RunFailed(AgentRftError):
@@ -187,18 +165,56 @@ class RunFailed(AgentRftError):
 
     def __init__(self, message: str, *, code: str, param: str | None = None) -> None:
         super().__init__(message)
-        self.message = message
-        self.code = code
-        self.param = param
+        self.message, self.code, self.param = message, code, param
 
 
 @contextmanager
 def first_fault() -> Iterator[None]:
-    """Raises the first exception of an exception group instead of the group.
-
-    It is the cause; the other tasks were cancelled because of it.
-    """
+    """Raises the first exception of a group, which cancelled the others, instead of the group."""
     try:
         yield
     except BaseExceptionGroup as faults:
         raise faults.exceptions[0] from faults
+
+
+IssueSeverity = Literal["error", "warning"]
+
+
+@dataclass(frozen=True, slots=True)
+class PreflightIssue:
+    """An error means that the job would be refused or fail; a warning that it would run badly."""
+
+    severity: IssueSeverity
+    code: str
+    message: str
+    param: str | None = None
+    """The create call's parameter, dotted: `method.reinforcement.tools[0].server_url`."""
+    line: int | None = None
+    """Line of the file, from 1."""
+    pointer: str | None = None
+    """JSON pointer (RFC 6901) into that line."""
+
+
+def moved_fault(fault: InvalidRequest, root: str, new: str) -> InvalidRequest:
+    """Returns the error of a parameter below `root` as one below `new`, in its message too."""
+    param = fault.param
+    if param is not None and (param == root or param.startswith((f"{root}.", f"{root}["))):
+        param = new + param.removeprefix(root)
+    return InvalidRequest(
+        fault.message.replace(f"'{root}", f"'{new}"), param=param, code=fault.code
+    )
+
+
+CONSTANT_GRADER: Final = "constant_grader"
+UNUSED_OPTION: Final = "unused_option"
+
+
+@dataclass(frozen=True, slots=True)
+class NoEffect:
+    code: str
+    param: str
+    message: str
+
+
+def unused_option(param: str, why: str) -> NoEffect:
+    return NoEffect(UNUSED_OPTION, param, f"'{param}' changes nothing: {why}")

@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import islice
-from types import MappingProxyType
 from typing import Any, Final, get_args
 
 from pydantic import ConfigDict, ValidationError, model_validator
@@ -15,27 +14,19 @@ from pydantic_core import ErrorDetails, InitErrorDetails, PydanticCustomError
 from pydantic_core.core_schema import ErrorType
 
 from app.kit.errors import InvalidRequest, RunFailed, missing_parameter, refused_value
-from app.kit.fields import DescribedModel, parameter
+from app.kit.fields import DescribedModel, FieldKind, WalkedField, parameter
 from app.kit.texts import PATTERNS
-from app.kit.walk import FieldKind, WalkedField
 
-_LIKELIEST: Final = 3
-"""Number of most similar names whose edit distance to a key is computed."""
-_A_THIRD: Final = 3
 _BEGINNING: Final = 3
 """Smallest number of characters of a key that may abbreviate a name."""
 
 
 def nearest_name(key: str, known: Collection[str], likeness: float) -> str | None:
-    """Returns the name that is most similar to a key, if at most a third of its characters differ:
-    by `likeness` alone, `grader` would match `headers`.
-    """
+    """Requires two thirds of the characters: by `likeness` alone, `grader` matches `headers`."""
     from rapidfuzz.distance import OSA  # noqa: PLC0415 - rapidfuzz loads only where it is used
 
-    for name in get_close_matches(key, known, n=_LIKELIEST, cutoff=likeness):
-        if OSA.distance(key, name) <= max(len(key), len(name)) // _A_THIRD:
-            return name
-    return None
+    likely = get_close_matches(key, known, cutoff=likeness)
+    return next((n for n in likely if OSA.distance(key, n) <= max(len(key), len(n)) // 3), None)
 
 
 def name_like(key: str, known: Collection[str], likeness: float) -> str | None:
@@ -48,28 +39,21 @@ MAX_COMPARED: Final = 80
 """Characters of a key that are compared with the known names."""
 SIMILARITY: Final = 0.6
 SIMILARITY_CUTOFF: Final = 0.8
-"""Similarity from which a key is assumed to be meant for a parameter of another object, or for a
-missing one.
-"""
-_OTHER_NAMES: Final = MappingProxyType(
-    {
-        "learning_rate": "learning_rate_multiplier",
-        "lr": "learning_rate_multiplier",
-        "lr_multiplier": "learning_rate_multiplier",
-        "epochs": "n_epochs",
-        "num_epochs": "n_epochs",
-        "num_train_epochs": "n_epochs",
-    }
-)
+"""Similarity from which a key counts as meant for another object, or for a missing one."""
+_OTHER_NAMES: Final = {
+    "learning_rate": "learning_rate_multiplier",
+    "lr": "learning_rate_multiplier",
+    "lr_multiplier": "learning_rate_multiplier",
+    "epochs": "n_epochs",
+    "num_epochs": "n_epochs",
+    "num_train_epochs": "n_epochs",
+}
 """Names used by other trainers, for which similarity would suggest a wrong name."""
 
 
 @dataclass(frozen=True, slots=True)
 class KeyHints:
-    """Parameters of a call by the last part of their path, for keys in the wrong object.
-
-    `names` also match similar keys; `exact` matches only equal ones.
-    """
+    """Parameters of a call by the last part of their path; `names` also match similar keys."""
 
     names: Mapping[str, str]
     exact: Mapping[str, str]
@@ -82,9 +66,7 @@ NOWHERE: Final = KeyHints({}, {})
 
 
 def nearest(field: WalkedField, elsewhere: KeyHints, *, likeness: float = SIMILARITY) -> str | None:
-    """Returns the name for which a key was probably meant: its own name in another object, else the
-    most similar one in the same object, else in another object.
-    """
+    """Returns its own name in another object, else the most similar one here, else elsewhere."""
     key = str(field.path[-1])[:MAX_COMPARED].casefold()
     hints = NOWHERE if is_of_others(field.path) else elsewhere
     for name in (key, _OTHER_NAMES.get(key, key)):
@@ -100,15 +82,11 @@ def nearest(field: WalkedField, elsewhere: KeyHints, *, likeness: float = SIMILA
 
 
 def suggested_name(field: WalkedField, elsewhere: KeyHints) -> str | None:
-    """Returns the name that a warning suggests for an accepted key: a very similar one, or the one
-    in the same object that has all of its words.
-    """
+    """Returns a very similar name, or the only one here that has all words of the key."""
     near = nearest(field, elsewhere, likeness=SIMILARITY_CUTOFF)
-    if near is not None:
-        return near
     key = str(field.path[-1])[:MAX_COMPARED].casefold()
-    if len(key) < _BEGINNING:
-        return None
+    if near is not None or len(key) < _BEGINNING:
+        return near
     longer = [
         name
         for name in field.known
@@ -118,14 +96,17 @@ def suggested_name(field: WalkedField, elsewhere: KeyHints) -> str | None:
 
 
 def is_of_others(path: tuple[str | int, ...]) -> bool:
-    """Returns whether a key is in a tool or a grader, whose own service may read it, so that it is
-    not meant for a parameter of the call.
-    """
+    """Whether a key is in a tool or a grader, so that it is no misplaced parameter."""
     return any(name in ("tools", "grader", "graders") for name in path[:-1])
 
 
 def question(near: str | None) -> str:
     return "" if near is None else f" Did you mean '{near}'?"
+
+
+def unknown_parameter(param: str, rest: str) -> InvalidRequest:
+    message = f"Unknown parameter: '{param}'.{rest}"
+    return InvalidRequest(message, param=param, code=UNKNOWN_PARAMETER)
 
 
 MAX_LISTED: Final = 20
@@ -151,8 +132,6 @@ _OBJECTS: Final = frozenset({"grader", "environment", "reinforcement", "supervis
 
 @dataclass(frozen=True, slots=True)
 class UnreadKey:
-    """An unknown key that is accepted."""
-
     field: WalkedField
     root: str
     elsewhere: KeyHints
@@ -170,9 +149,7 @@ class UnreadKey:
 def unknown_key_error(
     field: WalkedField, root: str, elsewhere: KeyHints = NOWHERE
 ) -> InvalidRequest | None:
-    """Returns the error for the value of an unknown key, or for an object under a documented key of
-    one value; `None` when the value is accepted.
-    """
+    """Returns the error, also for an object under a documented key of one value."""
     if not is_refused(field):
         return None
     param = parameter(root, field.path)
@@ -182,55 +159,43 @@ def unknown_key_error(
         return InvalidRequest(message, param=param, code=NOT_AVAILABLE)
     if field.expected is not None:
         return refused_value(param, f"it must be {field.expected}")
-    hint = _hint(field, elsewhere)
-    message = f"Unknown parameter: '{param}'.{hint}"
+    hint = question(nearest(field, elsewhere))
     if field.closed:
-        message += f" There are {', '.join(sorted(field.known))}."
-    else:
-        message += (
-            f" {'Move it there' if hint else 'Remove it'}: only a text, a number or a boolean is "
-            "accepted under an unknown key, and an object or a list would be ignored."
-        )
-    return InvalidRequest(message, param=param, code=UNKNOWN_PARAMETER)
+        return unknown_parameter(param, f"{hint} There are {', '.join(sorted(field.known))}.")
+    return unknown_parameter(
+        param,
+        f"{hint} {'Move it there' if hint else 'Remove it'}: only a text, a number or a boolean is "
+        "accepted under an unknown key, and an object or a list would be ignored.",
+    )
 
 
 def refused_wholly(
     field: WalkedField, root: str, *, only_near: bool = False
 ) -> InvalidRequest | None:
-    """Returns the error for an unknown key with any value, for calls whose reply has no field for
-    warnings. With `only_near`, keys without a similar known one are accepted.
-    """
+    """Returns the error for any unknown key, or for one with a similar known one (`only_near`)."""
     fault = unknown_key_error(field, root)
     if fault is not None or field.kind is not FieldKind.UNKNOWN or field.value is None:
         return fault
     if field.expected is not None or (only_near and nearest(field, NOWHERE) is None):
         return None
     param = parameter(root, field.path)
-    hint = _hint(field, NOWHERE) or " Remove it."
-    message = f"Unknown parameter: '{param}'.{hint}"
-    return InvalidRequest(message, param=param, code=UNKNOWN_PARAMETER)
+    return unknown_parameter(param, question(nearest(field, NOWHERE)) or " Remove it.")
 
 
 def misnamed_key_error(
     walked: Iterable[WalkedField], root: str, elsewhere: KeyHints, missing: Collection[str]
 ) -> InvalidRequest | None:
-    """Returns the error for the first unknown key that was probably meant for one of the missing
-    parameters, because of a similar name or a wrong object.
-    """
+    """Returns the error for the first key that was probably meant for a missing parameter."""
     for field in walked:
-        near = (
-            nearest(field, elsewhere, likeness=SIMILARITY_CUTOFF)
-            if field.kind is FieldKind.UNKNOWN
-            else None
-        )
+        if field.kind is not FieldKind.UNKNOWN:
+            continue
+        near = nearest(field, elsewhere, likeness=SIMILARITY_CUTOFF)
         if near is None or not _may_be(field, near):
             continue
         beside = parameter(root, (*field.path[:-1], near)) if near in field.known else near
         if beside not in missing:
             continue
-        param = parameter(root, field.path)
-        message = f"Unknown parameter: '{param}'. Did you mean '{near}'?"
-        return InvalidRequest(message, param=param, code=UNKNOWN_PARAMETER)
+        return unknown_parameter(parameter(root, field.path), question(near))
     return None
 
 
@@ -245,13 +210,14 @@ def unread(
     walked: Iterable[WalkedField], root: str, elsewhere: KeyHints = NOWHERE
 ) -> Iterator[UnreadKey]:
     """Yields the unknown keys that are accepted."""
-    for field in walked:
-        if field.kind is FieldKind.UNKNOWN and not is_refused(field):
-            yield UnreadKey(field, root, elsewhere)
+    return (
+        UnreadKey(field, root, elsewhere)
+        for field in walked
+        if field.kind is FieldKind.UNKNOWN and not is_refused(field)
+    )
 
 
 def unread_message(keys: Sequence[UnreadKey]) -> str:
-    """Returns the warning about all accepted unknown keys of a call."""
     listed = ", ".join(
         f"'{key.param}'" + (f" (did you mean '{near}'?)" if near is not None else "")
         for key in keys[:MAX_LISTED]
@@ -263,9 +229,7 @@ def unread_message(keys: Sequence[UnreadKey]) -> str:
 
 
 def _may_be(field: WalkedField, param: str) -> bool:
-    """Returns whether the value can belong to a missing parameter: an object for a parameter that
-    is an object, otherwise no number. Under the exact name any value can.
-    """
+    """Whether the value can be that of an object or of a text; of the exact name any can."""
     name = param.rpartition(".")[2]
     if name == field.path[-1]:
         return True
@@ -274,80 +238,48 @@ def _may_be(field: WalkedField, param: str) -> bool:
     return not isinstance(field.value, int | float)
 
 
-def _hint(field: WalkedField, elsewhere: KeyHints) -> str:
-    return question(nearest(field, elsewhere))
-
-
 _KEYS_COMPARED: Final = 200
 """Largest number of keys of an object that are compared with a missing name."""
 GRADER_NOT_AVAILABLE: Final = "grader_not_available"
 """Type of the fault of a grader's kind that does not exist; also the API's error code."""
 _MUST: Final = "it must be "
-_OBJECT: Final = "an object"
-_LIST: Final = "a list"
-_TEXT: Final = "a text"
-_INTEGER: Final = "an integer"
-_NUMBER: Final = "a number"
-_BOOLEAN: Final = "true or false"
-_KINDS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "model_type": _OBJECT,
-        "model_attributes_type": _OBJECT,
-        "dataclass_type": _OBJECT,
-        "dict_type": _OBJECT,
-        "mapping_type": _OBJECT,
-        "list_type": _LIST,
-        "tuple_type": _LIST,
-        "set_type": _LIST,
-        "frozen_set_type": _LIST,
-        "iterable_type": _LIST,
-        "string_type": _TEXT,
-        "string_unicode": _TEXT,
-        "int_type": _INTEGER,
-        "int_parsing": _INTEGER,
-        "int_from_float": _INTEGER,
-        "int_parsing_size": "an integer of fewer digits",
-        "float_type": _NUMBER,
-        "float_parsing": _NUMBER,
-        "finite_number": "a finite number",
-        "bool_type": _BOOLEAN,
-        "bool_parsing": _BOOLEAN,
-        "none_required": "null",
-        "invalid_key": "an object whose keys are texts",
-    }
-)
-_BOUNDS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "greater_than": "greater than {gt}",
-        "greater_than_equal": "at least {ge}",
-        "less_than": "less than {lt}",
-        "less_than_equal": "at most {le}",
-        "multiple_of": "a multiple of {multiple_of}",
-        "literal_error": "{expected}",
-        "enum": "{expected}",
-        "union_tag_invalid": "{expected_tags}",
-    }
-)
-_LENGTHS: Final[Mapping[str, tuple[str, str, str]]] = MappingProxyType(
-    {
-        "string_too_short": ("at least", "min_length", "character"),
-        "string_too_long": ("at most", "max_length", "character"),
-        "too_short": ("at least", "min_length", "entry"),
-        "too_long": ("at most", "max_length", "entry"),
-    }
-)
-_PLURALS: Final[Mapping[str, str]] = MappingProxyType(
-    {"character": "characters", "entry": "entries"}
-)
+_KINDS: Final = {
+    **dict.fromkeys(("model_type", "model_attributes_type", "dataclass_type"), "an object"),
+    **dict.fromkeys(("dict_type", "mapping_type"), "an object"),
+    **dict.fromkeys(("list_type", "tuple_type", "set_type"), "a list"),
+    **dict.fromkeys(("frozen_set_type", "iterable_type"), "a list"),
+    **dict.fromkeys(("string_type", "string_unicode"), "a text"),
+    **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "an integer"),
+    "int_parsing_size": "an integer of fewer digits",
+    **dict.fromkeys(("float_type", "float_parsing"), "a number"),
+    "finite_number": "a finite number",
+    **dict.fromkeys(("bool_type", "bool_parsing"), "true or false"),
+    "none_required": "null",
+    "invalid_key": "an object whose keys are texts",
+}
+_BOUNDS: Final[Mapping[str, str]] = {
+    "greater_than": "greater than {gt}",
+    "greater_than_equal": "at least {ge}",
+    "less_than": "less than {lt}",
+    "less_than_equal": "at most {le}",
+    "multiple_of": "a multiple of {multiple_of}",
+    "literal_error": "{expected}",
+    "enum": "{expected}",
+    "union_tag_invalid": "{expected_tags}",
+}
+_LENGTHS: Final = {
+    "string_too_short": ("at least", "min_length", "character", "characters"),
+    "string_too_long": ("at most", "max_length", "character", "characters"),
+    "too_short": ("at least", "min_length", "entry", "entries"),
+    "too_long": ("at most", "max_length", "entry", "entries"),
+}
 _ABSENT: Final = frozenset({"missing", "union_tag_not_found"})
-_WHOLE: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        **{kind: _MUST + expected for kind, expected in _KINDS.items()},
-        **dict.fromkeys(_ABSENT, "it is missing"),
-        "extra_forbidden": "nothing reads it here; remove it",
-        "json_invalid": "it is not valid JSON",
-    }
-)
+_WHOLE: Final[Mapping[str, str]] = {
+    **{kind: _MUST + expected for kind, expected in _KINDS.items()},
+    **dict.fromkeys(_ABSENT, "it is missing"),
+    "extra_forbidden": "nothing reads it here; remove it",
+    "json_invalid": "it is not valid JSON",
+}
 _BUILT_IN: Final = frozenset(get_args(ErrorType))
 
 
@@ -358,9 +290,8 @@ def refusal(
     compared: bool = True,
     elsewhere: KeyHints = NOWHERE,
 ) -> InvalidRequest:
-    """Returns the error about the value of one parameter. With `compared`, it is about the key that
-    was probably meant for a missing one. `elsewhere` are parameters for which an unknown key may
-    have been meant.
+    """Returns the error about one parameter, or if `compared`, the key that was meant for it.
+    An unknown key may have been meant for one `elsewhere`.
     """
     kind = faults[0]["type"]
     if kind in _ABSENT:
@@ -368,17 +299,14 @@ def refusal(
     if kind in {"extra_forbidden", UNKNOWN_PARAMETER}:
         hints = NOWHERE if is_of_others(faults[0]["loc"]) else elsewhere
         hint = cure_of(faults[0]["ctx"], hints) if kind == UNKNOWN_PARAMETER else "Remove it."
-        message = f"Unknown parameter: '{param}'. {hint}"
-        return InvalidRequest(message, param=param, code=UNKNOWN_PARAMETER)
+        return unknown_parameter(param, f" {hint}")
     code = kind if kind == GRADER_NOT_AVAILABLE else "invalid_value"
     message = f"Invalid value for '{param}': {fault_clause(faults)}."
     return InvalidRequest(message, param=param, code=code)
 
 
 def _misspelt(param: str, fault: ErrorDetails) -> InvalidRequest | None:
-    """Returns the error about the key that was probably meant for a missing one: an error about the
-    missing name would hide the mistake.
-    """
+    """An error about the missing name would hide the mistake: it is about the key meant for it."""
     sent = fault["input"]
     if not fault["loc"] or not isinstance(sent, dict):
         return None
@@ -391,15 +319,11 @@ def _misspelt(param: str, fault: ErrorDetails) -> InvalidRequest | None:
     near = get_close_matches(name, keys, n=1, cutoff=SIMILARITY_CUTOFF)
     if not near or not param.endswith(name):
         return None
-    found = param.removesuffix(name) + keys[near[0]]
-    message = f"Unknown parameter: '{found}'. Did you mean '{name}'?"
-    return InvalidRequest(message, param=found, code=UNKNOWN_PARAMETER)
+    return unknown_parameter(param.removesuffix(name) + keys[near[0]], question(name))
 
 
 def refused_today(what: str, root: str, error: ValidationError) -> RunFailed:
-    """Returns the error of a run whose stored definition, at the path `root`, was created under
-    earlier rules and is invalid today.
-    """
+    """Returns the error of a run whose definition, stored under earlier rules, is invalid today."""
     fault = error.errors(include_url=False)[0]
     refused = refusal(parameter(root, fault["loc"]), [fault])
     return RunFailed(
@@ -411,8 +335,7 @@ def refused_today(what: str, root: str, error: ValidationError) -> RunFailed:
 
 
 def unknown_cursor(after: str, sent_as: str = "after") -> InvalidRequest:
-    message = f"Invalid value for '{sent_as}': there is no object with id '{after}' in this list."
-    return InvalidRequest(message, param=sent_as, code="invalid_value")
+    return refused_value(sent_as, f"there is no object with id '{after}' in this list")
 
 
 def fault_clause(faults: Sequence[ErrorDetails]) -> str:
@@ -428,7 +351,8 @@ def _clause(fault: ErrorDetails) -> str:
     if kind in _WHOLE:
         return _WHOLE[kind]
     if kind in _LENGTHS:
-        return _length(kind, context)
+        bound, limit, one, many = _LENGTHS[kind]
+        return f"it must have {bound} {context[limit]} {one if context[limit] == 1 else many}"
     if kind in _BOUNDS:
         shown = {
             name: f"{value:g}" if isinstance(value, float) else value
@@ -443,16 +367,9 @@ def _clause(fault: ErrorDetails) -> str:
 
 
 def broken_rule(fault: ErrorDetails) -> str | None:
-    """Returns the message of a violated rule of this project, `None` for a wrong type."""
     kind = fault["type"]
     own = kind not in _BUILT_IN or kind in {"value_error", "assertion_error"}
     return _clause(fault) if own else None
-
-
-def _length(kind: str, context: Mapping[str, int]) -> str:
-    bound, limit, noun = _LENGTHS[kind]
-    count = context[limit]
-    return f"it must have {bound} {count} {noun if count == 1 else _PLURALS[noun]}"
 
 
 class ClosedModel(DescribedModel):
@@ -461,29 +378,19 @@ class ClosedModel(DescribedModel):
     @model_validator(mode="before")
     @classmethod
     def _refuse_unknown_keys(cls, sent: Any) -> Any:
-        """Reports unknown keys with the nearest fields, before the missing fields that a
-        misspelling causes.
-        """
+        # Before pydantic reports the missing fields that a misspelling causes.
         return known_keys(sent, cls.model_fields)
-
-
-_KEY: Final = "key"
-_KNOWN: Final = "known"
 
 
 def unknown_key(
     key: str, known: Iterable[str], holder: tuple[str | int, ...] = ()
 ) -> ValidationError:
-    """Returns the fault of an unknown key, for validators. `holder` is the path of its object. The
-    nearest name is looked up lazily (`cure_of`), because a body can have thousands of faults.
-    """
+    """Returns the fault of a key of `holder`. `cure_of` looks up names: a body has many faults."""
     return _unknown([key], tuple(known), holder)
 
 
 def known_keys(sent: Any, known: Collection[str]) -> Any:
-    """Returns an object without its nulls, which count as absent; for validators of closed objects.
-    Raises `ValidationError` for unknown keys.
-    """
+    """Returns an object without its nulls. Raises `ValidationError` for unknown keys."""
     if not isinstance(sent, dict):
         return sent
     present = {key: value for key, value in sent.items() if value is not None}
@@ -498,16 +405,14 @@ def _unknown(
 ) -> ValidationError:
     faults: list[InitErrorDetails] = []
     for key in keys:
-        context = {_KEY: key[:MAX_COMPARED], _KNOWN: known}
-        fault = PydanticCustomError(UNKNOWN_PARAMETER, "nothing reads it here; remove it", context)
+        context = {"key": key[:MAX_COMPARED], "known": known}
+        fault = PydanticCustomError(UNKNOWN_PARAMETER, _WHOLE["extra_forbidden"], context)
         faults.append({"type": fault, "loc": (*holder, key), "input": None})
     return ValidationError.from_exception_data("Body", faults)
 
 
 def cure_of(context: Mapping[str, Any], elsewhere: KeyHints = NOWHERE) -> str:
-    """Returns the correction for a key, from the context of its fault: the parameter with its exact
-    name in another object, else the nearest name in its own object.
-    """
-    key = context[_KEY].casefold()
-    near = elsewhere.of(key) or name_like(key, context[_KNOWN], SIMILARITY)
+    """Returns the correction: the same name in another object, else the nearest in its own."""
+    key = context["key"].casefold()
+    near = elsewhere.of(key) or name_like(key, context["known"], SIMILARITY)
     return f"Did you mean '{near}'?" if near else "Remove it."

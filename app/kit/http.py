@@ -1,4 +1,4 @@
-"""Classes of HTTP status codes, for replies of customers' endpoints, judges and this API."""
+"""Words of HTTP: classes of status codes, bearer keys, and responses under an `Idempotency-Key`."""
 
 import hashlib
 import hmac
@@ -11,35 +11,28 @@ from typing import Any, Final
 from app.kit.errors import AgentRftError, InvalidRequest
 
 END_STREAM: Final = "end_stream"
-"""Key of a request's state: the function that ends its stream. A server that stops calls it,
-because it waits for open replies.
-"""
+"""Key of a request's state: the function that ends its stream when the server stops."""
 
 
 def is_success(status: int) -> bool:
-    """Returns whether a status is 2xx."""
     return HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES
 
 
 def is_error(status: int) -> bool:
-    """Returns whether a status is 4xx or 5xx."""
     return status >= HTTPStatus.BAD_REQUEST
 
 
 def is_client_error(status: int) -> bool:
-    """Returns whether a status is 4xx."""
     return HTTPStatus.BAD_REQUEST <= status < HTTPStatus.INTERNAL_SERVER_ERROR
 
 
 def is_server_error(status: int) -> bool:
-    """Returns whether a status is 5xx."""
     return status >= HTTPStatus.INTERNAL_SERVER_ERROR
 
 
 def has_key(authorization: str | None, key: str) -> bool:
-    """Returns whether the header `Authorization` has the key, in a time that does not depend on it.
-    Bytes of the header that are no text, as servers decode them, are compared like all others. An
-    empty key is no key: no header has it.
+    """Compares in a time that does not depend on the key, bytes that are no text as all others.
+    No header has an empty key.
     """
     scheme, _, token = (authorization or "").partition(" ")
     sent = token.strip().encode(errors="surrogateescape")
@@ -66,15 +59,12 @@ class HttpResponse:
 
 
 class RepeatedRequest(AgentRftError):
-    """Raised when the same request was answered before; carries the stored response."""
-
     def __init__(self, response: HttpResponse) -> None:
         super().__init__("answered before")
         self.response = response
 
 
 def check_key(key: str) -> str:
-    """Raises `InvalidRequest`."""
     if _KEY.fullmatch(key) is None:
         raise InvalidRequest(
             "Idempotency-Key must be 1 to 255 printable ASCII characters without spaces.",
@@ -85,17 +75,12 @@ def check_key(key: str) -> str:
 
 
 def fingerprint_of_json(method: str, target: str, body: bytes) -> bytes:
-    """Returns the SHA-256 of a request; the order of keys and white space in the body do not count.
-    `target` is path and query.
-    """
-    content = json.loads(body) if body else None
-    return _digest(method, target, content)
+    """The order of keys and white space in the body do not count. `target`: path and query."""
+    return _digest(method, target, json.loads(body) if body else None)
 
 
 def fingerprint_of_form(method: str, target: str, fields: dict[str, str], sha256: str) -> bytes:
-    """Returns the SHA-256 of a form with one file: its boundary differs with every attempt, and
-    does not count.
-    """
+    """The boundary of a form with one file differs with every attempt, and does not count."""
     return _digest(method, target, {"fields": fields, "content": sha256})
 
 

@@ -1,6 +1,9 @@
-"""The fault of a data set that cannot be read."""
+"""Reads files of data sets through the hub's library, whose HTTP client dials checked addresses."""
 
 import io
+import ipaddress
+import re
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
@@ -8,6 +11,8 @@ from typing import Any, Final
 import httpx2
 from typing_extensions import Buffer, override
 
+from app.kit.addresses import read_url
+from app.kit.egress import EgressGuard, EgressPolicy
 from app.kit.errors import AgentRftError
 
 
@@ -67,3 +72,87 @@ def as_unavailable(message: str) -> Iterator[None]:
         *(TypeError, LookupError, AttributeError),
     ) as error:
         raise DataSetFault("hub_unavailable", message) from error
+
+
+_TIMEOUT_S: Final = 20.0
+_MOST_REDIRECTS: Final = 5
+MAX_REPLY_BYTES: Final = 8 << 20
+"""Limit of a reply about a data set; the list of a large one's files has a few MiB."""
+_RANGE: Final = re.compile(r"bytes=(\d+)-(\d+)")
+
+
+def guarded_client(policy: EgressPolicy) -> httpx2.Client:
+    return httpx2.Client(
+        transport=_GuardedTransport(EgressGuard(policy)),
+        follow_redirects=True,
+        max_redirects=_MOST_REDIRECTS,
+        timeout=_TIMEOUT_S,
+        trust_env=False,
+    )
+
+
+class _GuardedTransport(httpx2.HTTPTransport):
+    def __init__(self, guard: EgressGuard) -> None:
+        super().__init__(trust_env=False)
+        self._guard = guard
+        pool: Any = self._pool
+        pool._network_backend = _GuardedDials(guard, pool._network_backend)  # noqa: SLF001 - no other place names the address to dial
+
+    @override
+    def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+        url = request.url
+        port = "" if url.port is None else f":{url.port}"
+        # Signed addresses of redirects are longer than a customer's URL may be; their path is free.
+        self._guard.check(read_url(f"{url.scheme}://{url.raw_host.decode('ascii')}{port}/"))
+        # A compressed reply has no limit that holds before it is decompressed.
+        request.headers["Accept-Encoding"] = "identity"
+        response = super().handle_request(request)
+        if response.headers.get("Content-Encoding", "identity").strip().lower() != "identity":
+            response.close()
+            raise HubReplyRefused("the hub compressed a reply without being asked")
+        found = _RANGE.fullmatch(request.headers.get("Range", ""))
+        ranged = found is not None and response.is_success
+        most = max(0, int(found[2]) - int(found[1]) + 1) if found and ranged else MAX_REPLY_BYTES
+        response.stream = _LimitedStream(response.stream, most)
+        return response
+
+
+class HubReplyRefused(OSError):
+    """A reply that is not read further."""
+
+
+class _LimitedStream(httpx2.SyncByteStream):
+    """Ends a body that is longer than it may be, and the connection with it."""
+
+    def __init__(self, stream: Any, most: int) -> None:
+        self._stream, self._most = stream, most
+
+    @override
+    def __iter__(self) -> Iterator[bytes]:
+        read = 0
+        for block in self._stream:
+            read += len(block)
+            if read > self._most:
+                raise HubReplyRefused(f"the hub sent more than {self._most} bytes")
+            yield block
+
+    @override
+    def close(self) -> None:
+        self._stream.close()
+
+
+class _GuardedDials:
+    """Dials the first address of a name whose addresses may all be dialled."""
+
+    def __init__(self, guard: EgressGuard, dials: Any) -> None:
+        self._guard, self._dials = guard, dials
+
+    def connect_tcp(self, host: str, port: int, **options: Any) -> Any:
+        try:
+            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        except OSError as error:
+            raise httpx2.ConnectError(f"{host} does not resolve") from error
+        addresses = list(dict.fromkeys(str(answer[4][0]) for answer in found))
+        for address in addresses:
+            self._guard.check_address(ipaddress.ip_address(address), host, port)
+        return self._dials.connect_tcp(addresses[0], port, **options)

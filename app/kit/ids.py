@@ -8,10 +8,8 @@ import hashlib
 import secrets
 import string
 from dataclasses import dataclass
-from typing import Final, Literal, NewType, assert_never
+from typing import Final, Literal, NewType
 
-JobId = NewType("JobId", str)
-FileId = NewType("FileId", str)
 ProjectId = NewType("ProjectId", str)
 OrganizationId = NewType("OrganizationId", str)
 
@@ -25,7 +23,6 @@ VALID_BASE: Final = "valid_base"
 REPORT: Final = "report"
 
 _ALPHABET = string.ascii_letters + string.digits
-_RANDOM_LENGTH = 24
 _TURN = "turn_"
 _BEYOND = bytes(range(256 - 256 % len(_ALPHABET), 256))
 _LETTER_OF = bytes(ord(_ALPHABET[byte % len(_ALPHABET)]) for byte in range(256))
@@ -43,7 +40,7 @@ def random_text(length: int) -> str:
 
 def new_id(prefix: str) -> str:
     """Returns a row id in the hosted style, e.g. `ftjob-3aX…`: unguessable, never reused."""
-    return f"{prefix}{random_text(_RANDOM_LENGTH)}"
+    return f"{prefix}{random_text(24)}"
 
 
 def _trace_id(text: str) -> str:
@@ -69,7 +66,6 @@ class GroupKey:
     """Number of times that a scheduler requeued this prompt of this step."""
 
     def samples(self, count: int) -> "list[SampleKey]":
-        """Returns the keys of the group's rollouts, in order."""
         return [
             SampleKey(self.job_id, self.split, self.step, self.prompt_index, sample, self.attempt)
             for sample in range(count)
@@ -88,13 +84,7 @@ class GroupKey:
         """Returns the seed of an HTTP environment, uniform in 0 … 2**31 - 1: the same for all
         rollouts of a group, which are compared, and for all validations of a held-out row.
         """
-        match self.split:
-            case "train":
-                occasion = f"train/{self.step}"
-            case "valid" | "test" | "valid_greedy" | "valid_base" | "report":
-                occasion = "held out"
-            case _:
-                assert_never(self.split)
+        occasion = f"train/{self.step}" if self.split == "train" else "held out"
         digest = _digest("environment seed", job_seed, occasion, self.prompt_index)
         return int(digest[:8], 16) & 0x7FFFFFFF
 
@@ -153,13 +143,10 @@ class SampleKey:
         return f"grade_{_digest('grade', self.text, grader)[:24]}"
 
     def environment_id(self, call: str) -> str:
-        """Returns the idempotency and journal key of one call of an HTTP environment, such as
-        `reset` or `step/2`.
-        """
+        """The idempotency and journal key of a call of an HTTP environment, such as `step/2`."""
         return f"episode_{_digest('environment', self.text, call)[:24]}"
 
     def turn_key(self, turn: int) -> str:
-        """Returns the journal key of one sampled turn."""
         return f"{_TURN}{_digest('turn', self.text, turn)[:24]}"
 
 

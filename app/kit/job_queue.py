@@ -24,20 +24,10 @@ TRACK_TASK: Final = "agent_rft.track"
 SWEEP_TASK: Final = "agent_rft.sweep"
 EXPIRE_TASK: Final = "agent_rft.expire"
 BROKER_TIMEOUT_S = 2.0
-_ANSWER_S = 1.0
-"""Seconds for which replies of workers about their queues are collected; each call takes all of
-them.
-"""
-VISIBILITY_TIMEOUT_S = 86_400
-"""Visibility timeout: longer than any task takes to acknowledge. Recovery never depends on
-redelivery.
-"""
 
 
 def broker_settings(redis_url: str) -> dict[str, Any]:
-    """Returns the Celery settings that all processes on the broker must share: the shortest timeout
-    of any of them applies to all.
-    """
+    """Returns the settings that all processes share: any one's shortest timeout applies to all."""
     return {
         "broker_url": redis_url,
         "result_backend": None,
@@ -47,7 +37,8 @@ def broker_settings(redis_url: str) -> dict[str, Any]:
         "task_default_queue": CONTROL_QUEUE,
         "broker_connection_retry_on_startup": True,
         "broker_transport_options": {
-            "visibility_timeout": VISIBILITY_TIMEOUT_S,
+            # Longer than any task takes to acknowledge: recovery never depends on redelivery.
+            "visibility_timeout": 86_400,
             "socket_connect_timeout": BROKER_TIMEOUT_S,
             "socket_timeout": None,
         },
@@ -55,35 +46,19 @@ def broker_settings(redis_url: str) -> dict[str, Any]:
 
 
 class JobQueue(Protocol):
-    async def enqueue_run(self, job_id: str) -> None:
-        """Notifies a worker of a job. Never raises: the sweeper repairs a lost notification."""
-        ...
+    """Notifies workers of what is due. Never raises: the sweeper repairs a lost notification."""
 
-    async def enqueue_eval(self, run_id: str) -> None:
-        """Notifies a worker of an eval run. Never raises, for the same reason."""
-        ...
-
-    async def enqueue_export(self, export_id: str) -> None:
-        """Notifies a worker of an export. Never raises, for the same reason."""
-        ...
-
-    async def enqueue_deliveries(self) -> None:
-        """Notifies a worker of due deliveries. Never raises: a schedule checks for them, too."""
-        ...
-
+    async def enqueue_run(self, job_id: str) -> None: ...
+    async def enqueue_eval(self, run_id: str) -> None: ...
+    async def enqueue_export(self, export_id: str) -> None: ...
+    async def enqueue_deliveries(self) -> None: ...
     async def unread(self, queue: str) -> int | None:
-        """Returns the number of messages that no worker has taken from a queue; `None` while the
-        broker is unavailable. Never raises.
-        """
+        """Returns the messages that no worker has taken; `None` while the broker is unavailable."""
         ...
 
-    async def answers(self) -> bool:
-        """Returns True if the broker answers. Never raises."""
-        ...
+    async def answers(self) -> bool: ...
 
-    async def attended(self) -> frozenset[str]:
-        """Returns the names of the queues that a worker consumes. Never raises."""
-        ...
+    async def attended(self) -> frozenset[str]: ...
 
     async def aclose(self) -> None: ...
 
@@ -134,14 +109,13 @@ class CeleryJobQueue:
             return False
 
     async def attended(self) -> frozenset[str]:
+        # The call collects replies for all of this time.
+        inspection = self._celery.control.inspect(timeout=1.0)
         try:
-            return await asyncio.to_thread(self._attended)
+            replies = await asyncio.to_thread(inspection.active_queues) or {}
         except (KombuError, RedisError, OSError) as error:
             log.warning("workers not asked", error=type(error).__name__)
             return frozenset()
-
-    def _attended(self) -> frozenset[str]:
-        replies = self._celery.control.inspect(timeout=_ANSWER_S).active_queues() or {}
         return frozenset(queue["name"] for queues in replies.values() for queue in queues)
 
     async def _notify(self, task: str, *subject: str, queue: str) -> None:

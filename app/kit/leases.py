@@ -1,26 +1,39 @@
-"""Virtual times of organizations in each queue of leased rows; see `app.kit.queues`."""
+"""Leases of rows, and queues of them: a worker claims the row of the organization and project that
+is next.
 
-from collections.abc import Mapping, Sequence
+The order is an SQL function, `queue_of_<table>`, and `queue_places` numbers the positions
+that users see by the same order.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, ClassVar, Final
 
 from sqlalchemy import (
     BigInteger,
+    Float,
     ForeignKeyConstraint,
     Index,
+    Select,
     SelectBase,
+    Text,
     TextClause,
     and_,
+    case,
+    column,
     func,
+    not_,
     or_,
     select,
     update,
 )
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncSession
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.orm import Mapped, aliased, mapped_column
 from sqlalchemy.sql.elements import ColumnElement
 
+from app.accounts.tables import OrganizationTable, ProjectTable
 from app.kit.errors import LeaseLost
 from app.kit.sql import Base, Id, Now, Timestamp
 
@@ -60,9 +73,7 @@ class LeasedRow(FencedRow):
 
 
 class QueuedRow(LeasedRow):
-    """A row that waits in a queue and is claimed a limited number of times; see
-    `app.kit.queues`.
-    """
+    """A row that waits in a queue and is claimed a limited number of times."""
 
     attempts: Mapped[int] = mapped_column(server_default="0")
     """Claims since the last progress."""
@@ -71,9 +82,7 @@ class QueuedRow(LeasedRow):
     dispatched_at: Mapped[Timestamp | None]
     """Time of the last notification that the sweeper sent for the row."""
     queued_at: Mapped[Now]
-    """Time at which the row last entered the queue. Rows of one project are claimed in this order,
-    jobs of a higher priority first.
-    """
+    """Rows of a project are claimed in this order, jobs of a higher priority first."""
     not_before: Mapped[Timestamp | None]
     """The row cannot be claimed before this time."""
     virtual_time: Mapped[float | None] = mapped_column("turn")
@@ -81,23 +90,14 @@ class QueuedRow(LeasedRow):
 
 
 def queue_indexes(table: str, *first: TextClause, is_open: str) -> tuple[Index, ...]:
-    """Returns the indexes that keep a claim's cost independent of the number of waiting rows.
-    `first`: columns that come before the age in the order of a project's rows.
-    """
+    """Returns the indexes that keep a claim's cost constant. `first`: columns before the age."""
     order: tuple[str | TextClause, ...] = ("project_id", *first, "queued_at", "created_at", "id")
     return (
-        Index(
-            f"ix_{table}_waiting",
-            *order,
-            postgresql_where=is_open,
-        ),
+        Index(f"ix_{table}_waiting", *order, postgresql_where=is_open),
         Index(f"ix_{table}_held", "lease_until", postgresql_where=is_open),
         Index(None, "turn"),
         Index(None, "project_id", "turn"),
     )
-
-
-_ENDED: Final = timedelta(seconds=-1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +112,6 @@ class Lease:
 
 
 def is_held(table: type[LeasedRow], lease: Lease, *, states: Sequence[str]) -> ColumnElement[bool]:
-    """Returns the condition that the row is still at the fence of the lease and in one of
-    `states`.
-    """
     return and_(
         table.project_id == lease.project_id,
         table.id == lease.id,
@@ -124,7 +121,6 @@ def is_held(table: type[LeasedRow], lease: Lease, *, states: Sequence[str]) -> C
 
 
 def is_unleased(table: type[FencedRow]) -> ColumnElement[bool]:
-    """Returns the condition that the row is not leased at this moment."""
     return or_(table.lease_until.is_(None), table.lease_until < func.now())
 
 
@@ -135,15 +131,13 @@ def new_claim(table: type[FencedRow], lease_s: float) -> dict[str, ColumnElement
 
 def ended_lease() -> dict[str, ColumnElement[Any]]:
     """Returns the columns that end a lease, so that the row can be claimed at once."""
-    return {"lease_until": func.now() + _ENDED}
+    return {"lease_until": _from_now(-1)}
 
 
 async def lock_held(
     session: AsyncSession, table: type[LeasedRow], lease: Lease, *, states: Sequence[str]
 ) -> None:
-    """Locks the row at the fence of the lease until the transaction ends, so that no newer claim
-    is made before the commit. Raises `LeaseLost`.
-    """
+    """Locks the row, so that no newer claim is made before the commit. Raises `LeaseLost`."""
     row_id = await session.scalar(
         select(table.id).where(is_held(table, lease, states=states)).with_for_update(key_share=True)
     )
@@ -156,9 +150,7 @@ def lease_lost(lease: Lease) -> LeaseLost:
 
 
 class LeasedRows:
-    """Leases of one table. Needs a transaction that sees the rows that are claimed: those of all
-    tenants, or of the tenant that claims its own.
-    """
+    """Leases of one table, in a transaction that sees the rows that are claimed."""
 
     table: ClassVar[type[LeasedRow]]
     open_states: ClassVar[tuple[str, ...]]
@@ -172,9 +164,8 @@ class LeasedRows:
         return {}
 
     async def claim_chosen(self, chosen: SelectBase, lease_s: float) -> list[Lease]:
-        """Claims every row that `chosen` selects by `project_id` and `id`, and skips rows that
-        another transaction has locked, or has claimed or closed since the choice. Counts no
-        attempts.
+        """Claims the rows that `chosen` selects by `project_id` and `id`; skips those that are
+        locked, or claimed or closed since. Counts no attempts.
         """
         table, chosen_rows = self.table, chosen.cte("chosen")
         locked = (
@@ -197,9 +188,7 @@ class LeasedRows:
         return [Lease(row.id, row.project_id, row.fence) for row in rows]
 
     async def renew(self, lease: Lease, lease_s: float) -> None:
-        """Extends the lease. Raises `LeaseLost` when the row has ended, was deleted, or was claimed
-        again.
-        """
+        """Raises `LeaseLost` when the row has ended, was deleted, or was claimed again."""
         row_id = await self._session.scalar(
             update(self.table)
             .where(is_held(self.table, lease, states=self.open_states))
@@ -217,13 +206,23 @@ def _from_now(lease_s: float) -> ColumnElement[Any]:
     return func.now() + timedelta(seconds=lease_s)
 
 
-class WaitingRows(LeasedRows):
+WORKER_LOST: Final = "worker_lost"
+"""Code of the error of work whose workers were lost too often."""
+_CANDIDATES: Final = 4
+"""Rows of a project that a claim considers: the first may be locked or exhausted."""
+
+
+class QueuedRows(LeasedRows):
+    """Leases of one table whose rows are claimed in a fair order, a limited number of times."""
+
     table: ClassVar[type[QueuedRow]]
+    limit_column: ClassVar[str]
+    """Column of a project's own limit on the rows that it holds at the same time."""
+    end_states: ClassVar[tuple[str, ...]]
+    """States in which a holder leaves a row; a tenant's cancel is none, it stops the holder."""
 
     async def due(self, limit: int, resend_after_s: float) -> list[str]:
-        """Returns the ids of rows that wait for a worker and had no recent notification, and stores
-        the time of a new one.
-        """
+        """Returns the ids of waiting rows without a recent notification, and notes a new one."""
         table = self.table
         unsent = or_(
             table.dispatched_at.is_(None),
@@ -246,7 +245,6 @@ class WaitingRows(LeasedRows):
         return ids
 
     async def waiting(self) -> int:
-        """Counts the rows that wait for a worker."""
         table = self.table
         count = select(func.count()).select_from(table).where(self._is_open(), is_unleased(table))
         return await self._session.scalar(count) or 0
@@ -262,18 +260,197 @@ class WaitingRows(LeasedRows):
         return [Lease(row.id, row.project_id, row.fence, row.attempts) for row in rows]
 
     async def fail(self, lease: Lease, message: str, *, kept_for: timedelta | None = None) -> None:
-        """Ends an exhausted row with a reason that its tenant can read. A row of a kind that
-        expires does so after `kept_for`.
-        """
+        """Ends an exhausted row with a reason for its tenant; it may expire after `kept_for`."""
         raise NotImplementedError
-
-    def _is_claimable(self, max_attempts: int) -> ColumnElement[bool]:
-        return and_(
-            self.table.attempts < max_attempts,
-            self._is_open(),
-            is_unleased(self.table),
-            self._may_be_claimed_now(),
-        )
 
     def _may_be_claimed_now(self) -> ColumnElement[bool]:
         return or_(self.table.not_before.is_(None), self.table.not_before <= func.now())
+
+    async def claim_next(
+        self, owner: str, lease_s: float, *, max_attempts: int, most_held: int
+    ) -> Lease | None:
+        """Claims the row that is next in the queue. Returns `None` when no row can be claimed, e.g.
+        because every project that waits holds `most_held` rows already.
+        """
+        lock = func.hashtextextended(f"claims of {self._name}", 0)
+        await self._session.execute(select(func.pg_advisory_xact_lock(lock)))
+        chosen = (await self._session.execute(self._next(max_attempts, most_held))).one_or_none()
+        if chosen is None:
+            return None
+        table = self.table
+        claimed = await self._session.execute(
+            update(table)
+            .where(table.id == chosen.id)
+            .values(
+                **new_claim(table, lease_s),
+                attempts=table.attempts + 1,
+                lease_owner=owner,
+                virtual_time=chosen.virtual_time,
+                not_before=None,
+                **self.changes_of_claim(),
+            )
+            .returning(table.id, table.project_id, table.fence, table.attempts)
+        )
+        times = {
+            "virtual_time": chosen.organization_virtual_time,
+            "project_virtual_time": chosen.virtual_time,
+        }
+        row = {"queue": self._name, "organization_id": chosen.organization_id}
+        await self._session.execute(
+            insert(OrganizationVirtualTimeTable)
+            .values(**row, **times)
+            .on_conflict_do_update(index_elements=list(row), set_=times)
+        )
+        return Lease(*claimed.one())
+
+    async def others_come_first(
+        self,
+        project_id: str,
+        *,
+        max_attempts: int,
+        most_held: int,
+        siblings: bool = True,
+        own: bool = False,
+    ) -> bool:
+        """Returns whether another row should replace one that the project holds: a claimable row of
+        an organization that holds nothing, or that holds a smaller share than the project's
+        organization would without that row; with `siblings`, of such a project in the same
+        organization; with `own`, of the project itself.
+        """
+        held = (await self._session.execute(self._held_beside(project_id))).one()
+        queue = self._queue()
+        is_sibling = queue.c.organization_id == held.organization_id
+        others = and_(
+            not_(is_sibling),
+            or_(
+                queue.c.organization_running == 0,
+                queue.c.organization_share < _share_without_one(held.of_organization, held.weight),
+            ),
+        )
+        of_siblings = and_(
+            is_sibling,
+            queue.c.project_id != project_id,
+            or_(
+                queue.c.running == 0,
+                queue.c.running / ProjectTable.share_weight
+                < _share_without_one(held.of_project, held.share_weight),
+            ),
+        )
+        of_project = queue.c.project_id == project_id
+        wanted = [others, *([of_siblings] if siblings else []), *([of_project] if own else [])]
+        # The project's limit allows one row more once it has given the held one back.
+        running = queue.c.running - case((of_project, 1), else_=0)
+        first = self._claimable(queue, max_attempts, most_held, running=running).where(or_(*wanted))
+        return (await self._session.execute(first.limit(1))).first() is not None
+
+    def _held_beside(self, project_id: str) -> Select[str, float, float, int, int]:
+        """Selects the weights of a project and its organization, and how many rows each holds."""
+        table, own = self.table, aliased(ProjectTable)
+        held = and_(
+            table.project_id == ProjectTable.id, self._is_open(), table.lease_until >= func.now()
+        )
+        of_own = table.project_id == own.id
+        return (
+            select(
+                own.organization_id,
+                own.share_weight,
+                OrganizationTable.share_weight.label("weight"),
+                func.count(table.id).filter(of_own).label("of_project"),
+                func.count(table.id).label("of_organization"),
+            )
+            .join(OrganizationTable, OrganizationTable.id == own.organization_id)
+            .join(ProjectTable, ProjectTable.organization_id == own.organization_id)
+            .outerjoin(table, held)
+            .where(own.id == project_id)
+            .group_by(own.id, OrganizationTable.id)
+        )
+
+    async def organizations_of(self, project_ids: Collection[str]) -> dict[str, str]:
+        query = select(ProjectTable.id, ProjectTable.organization_id)
+        rows = await self._session.execute(query.where(ProjectTable.id.in_(project_ids)))
+        return {row.id: row.organization_id for row in rows}
+
+    def _next(self, max_attempts: int, most_held: int) -> Select[Any]:
+        """Selects and locks the first row that can be claimed; `place` counts all rows."""
+        queue = self._queue()
+        return (
+            self._claimable(queue, max_attempts, most_held)
+            .order_by(queue.c.organization_share, queue.c.organization_virtual_time, queue.c.place)
+            .limit(1)
+            .with_for_update(of=self.table, skip_locked=True)
+        )
+
+    def _claimable(
+        self, queue: Any, max_attempts: int, most_held: int, *, running: Any = None
+    ) -> Select[Any]:
+        table, own_limit = self.table, getattr(ProjectTable, self.limit_column)
+        claimed = "virtual_time", "organization_id", "organization_virtual_time"
+        return (
+            select(table.id, *(queue.c[name] for name in claimed))
+            .join(queue, and_(table.project_id == queue.c.project_id, table.id == queue.c.id))
+            .join(ProjectTable, ProjectTable.id == table.project_id)
+            .where(
+                table.attempts < max_attempts,
+                self._is_open(),
+                is_unleased(table),
+                self._may_be_claimed_now(),
+                (queue.c.running if running is None else running)
+                < func.coalesce(own_limit, most_held),
+            )
+        )
+
+    def _queue(self) -> Any:
+        texts = [column(name, Text) for name in ("project_id", "id", "organization_id")]
+        counts = "running", "organization_running", "place"
+        shares = "virtual_time", "organization_share", "organization_virtual_time"
+        return getattr(func, f"queue_of_{self._name}")(_CANDIDATES).table_valued(
+            *texts,
+            *(column(name, BigInteger) for name in counts),
+            *(column(name, Float) for name in shares),
+        )
+
+    @property
+    def _name(self) -> str:
+        return self.table.__tablename__  # type: ignore[attr-defined,no-any-return]  # every mapped class has the name
+
+    async def release(self, lease: Lease, *, orderly: bool, back_off: bool) -> int | None:
+        """Ends the lease, so that the row can be claimed at once. An `orderly` stop does not count
+        as an attempt. With `back_off` the sweeper waits before it sends a notification for the row.
+
+        Returns the attempts that count so far, or `None` when the lease was lost before.
+        """
+        table = self.table
+        changes: dict[str, Any] = ended_lease()
+        if back_off:
+            changes["dispatched_at"] = func.now()
+        if orderly:
+            changes["attempts"] = func.greatest(table.attempts - 1, 0)
+        return await self._session.scalar(
+            update(table)
+            .where(is_held(table, lease, states=self.open_states))
+            .values(**changes)
+            .returning(table.attempts)
+        )
+
+    async def ended_by_holder(self, lease: Lease) -> bool:
+        """Returns True once the holder of the lease has ended the row: nothing is left to renew."""
+        ended = is_held(self.table, lease, states=self.end_states)
+        return await self._session.scalar(select(self.table.id).where(ended)) is not None
+
+    async def note(
+        self, lease: Lease, reason: str, *, code: str, attempts: int, limit: int
+    ) -> None:
+        """Reports why an attempt was ended, for kinds of rows that have events."""
+
+    async def pause_requested(self, lease: Lease) -> bool:
+        """Returns True once the tenant has asked the holder of the lease to pause the row."""
+        del lease
+        return False
+
+    async def pause(self, lease: Lease, reason: str) -> None:
+        """Pauses the row for a holder that did not. Raises `LeaseLost`."""
+        raise NotImplementedError
+
+
+def _share_without_one(held: int, weight: float) -> float:
+    return max(held - 1, 0) / weight

@@ -1,9 +1,8 @@
 """Configures log lines on standard error, for every process of both planes.
 
-A traceback contains code, never the values of local variables: structlog's default prints them if
-`rich` is installed, API keys, customer headers and rows included, and rendering one such traceback
-blocked the event loop for 3 to 11 seconds (measured). An access log has no query strings, in which
-a client may have put a key by mistake.
+A traceback has no values of local variables, which structlog prints if `rich` is installed, keys
+and rows included: one blocked the event loop for 3 to 11 seconds (measured). An access log has no
+query strings, in which a client may have put a key by mistake.
 """
 
 import logging
@@ -45,14 +44,12 @@ def log_to_stderr() -> None:
                 colors=sys.stderr.isatty(), exception_formatter=structlog.dev.plain_traceback
             ),
         ],
-        logger_factory=_current_stderr_logger,
+        logger_factory=lambda *_: _Lines(sys.stderr),
     )
 
 
 class _Lines(structlog.PrintLogger):
-    """Prints lines, and drops those for which the disk has no room: a lost line is better than a
-    crashed process.
-    """
+    """Drops lines for which the disk has no room: better than a crash."""
 
     @override
     def msg(self, message: str) -> None:
@@ -61,7 +58,3 @@ class _Lines(structlog.PrintLogger):
 
     log = debug = info = warn = warning = msg
     fatal = failure = err = error = critical = exception = msg
-
-
-def _current_stderr_logger(*_: object) -> structlog.PrintLogger:
-    return _Lines(sys.stderr)

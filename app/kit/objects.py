@@ -1,31 +1,49 @@
-"""File operations that the implementations share: durable names, links, removal."""
+"""The storage of objects, and its implementation in a directory, which machines may share.
+
+Stored objects survive a power failure: files and names are flushed before a call returns. An object
+is a plain file: links in the directory are not followed. Fetches and stored directories are hard
+links if the file system supports them, so that they need neither time nor space; stored files are
+therefore read-only.
+"""
 
 import errno
+import hashlib
 import os
 import shutil
 import stat
+import tempfile
+import time
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
+from io import BufferedWriter
 from pathlib import Path, PurePosixPath
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 from uuid import uuid4
 
 import structlog
+from anyio import to_thread
 
-from app.kit.directories import FULL, MANIFEST, flush, plain_files
+from app.kit.directories import (
+    FULL,
+    MANIFEST,
+    FreeSpace,
+    check_directory,
+    flush,
+    is_plain,
+    plain_files,
+)
 from app.kit.errors import NoFreeSpace, TooLarge
+from app.settings import Settings
 
 log = structlog.get_logger()
 
 _UNLINKABLE: Final = frozenset({errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP})
 """Errors of a link to another file system, or on one without hard links."""
-_WRITABLE: Final = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
 
 @contextmanager
 def room_needed() -> Iterator[None]:
-    """Converts errors of a full disk to `NoFreeSpace`."""
     try:
         yield
     except OSError as error:
@@ -40,9 +58,7 @@ def partial_of(path: Path) -> Path:
 
 
 def link_or_copy(source: Path, destination: Path) -> None:
-    """Creates a read-only file with the content of `source`, which becomes read-only if it is the
-    same file under a second name.
-    """
+    """Creates a read-only file; `source` becomes read-only, too, if it is the same file."""
     try:
         os.link(source, destination)
     except OSError as error:
@@ -55,15 +71,12 @@ def link_or_copy(source: Path, destination: Path) -> None:
 def make_read_only(path: Path) -> None:
     """Removes the write permissions of a file, because a hard link to it may be a stored object."""
     mode = path.stat().st_mode
-    if mode & _WRITABLE:
-        with suppress(PermissionError):  # another user's file, whose permissions protect it
-            path.chmod(stat.S_IMODE(mode) & ~_WRITABLE)
+    with suppress(PermissionError):  # another user's file, whose permissions protect it
+        path.chmod(stat.S_IMODE(mode) & ~0o222)
 
 
 def committed_files(directory: Path) -> list[Path]:
-    """Returns the files of a directory that is to be stored. Raises `ValueError` without a
-    manifest, and `ManifestMismatch` for anything but a plain file.
-    """
+    """Raises `ValueError` without a manifest, `ManifestMismatch` for what is no plain file."""
     files = plain_files(directory, name=directory.name)
     if MANIFEST not in {path.name for path in files}:
         raise ValueError(f"{directory.name} is not a committed directory")
@@ -71,17 +84,13 @@ def committed_files(directory: Path) -> list[Path]:
 
 
 def publish_file(partial: Path, target: Path) -> None:
-    """Renames the file and flushes the directory, so that the new name is durable before a row
-    references it.
-    """
+    """Makes the new name durable before a row references it."""
     partial.rename(target)
     flush(target.parent)
 
 
 def rename_directory(partial: Path, destination: Path) -> None:
-    """Renames a whole directory. Raises `FileExistsError` if another one was there first, which the
-    system calls "not empty".
-    """
+    """Raises `FileExistsError` if another one was there, which the system calls "not empty"."""
     try:
         partial.rename(destination)
     except OSError as error:
@@ -91,17 +100,15 @@ def rename_directory(partial: Path, destination: Path) -> None:
 
 
 def remove(path: Path) -> None:
-    """Removes a file or a directory tree. Files of a tree that cannot be removed only cost space,
-    so they are logged and do not raise.
-    """
+    """Removes a file or a tree. Leftovers of a tree only cost space, so they are logged."""
+
+    def log_failure(_function: object, path: str, error: object) -> None:
+        log.warning("leftover not removed", name=Path(path).name, error=repr(error))
+
     if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path, onerror=_log_failure)
+        shutil.rmtree(path, onerror=log_failure)
     else:
         path.unlink(missing_ok=True)
-
-
-def _log_failure(_function: object, path: str, error: object) -> None:
-    log.warning("leftover not removed", name=Path(path).name, error=repr(error))
 
 
 CHUNK_BYTES: Final = 1 << 20
@@ -121,8 +128,6 @@ class StoredObject:
 
 @dataclass(frozen=True, slots=True)
 class StoredChild:
-    """One entry right below a directory."""
-
     key: str
     age_s: float | None
     """Seconds since an object was written; `None` for a directory."""
@@ -135,47 +140,34 @@ class StoredChild:
 
 
 class Objects(Protocol):
-    """Every method raises `ValueError` for a string that is not a key (see `key_parts`), and
-    `Unavailable` while the storage is full or unavailable.
-    """
+    """Raises `ValueError` for what is no key (`key_parts`), `Unavailable` without storage."""
 
     async def put(
         self, key: str, chunks: AsyncIterable[bytes], *, max_bytes: int | None = None
     ) -> StoredObject:
-        """Stores a stream under a new key. Raises `TooLarge` past `max_bytes`. Nothing is stored
-        when this, or the stream itself, raises.
-        """
+        """Stores a whole stream under a new key, or nothing. Raises `TooLarge` past `max_bytes`."""
         ...
 
     def read(
         self, key: str, *, start: int = 0, chunk_bytes: int = CHUNK_BYTES
     ) -> AsyncGenerator[bytes, None]:
-        """Yields a stored object in chunks of at most `chunk_bytes`, from its byte `start`, which
-        it must have. Raises `FileNotFoundError`.
-        """
+        """Yields the bytes from `start`, which the object must have. Raises `FileNotFoundError`."""
         ...
 
     async def fetch(self, key: str, destination: Path) -> None:
-        """Creates a read-only local file with the object's bytes. It may be a hard link into the
-        storage, and survives a deletion of the object. Raises `FileNotFoundError`.
-        """
+        """Creates a read-only file, which survives the object. Raises `FileNotFoundError`."""
         ...
 
     async def put_directory(self, key: str, directory: Path) -> None:
-        """Stores the files of a committed directory (plain files and their `manifest.json`) under
-        a new key. Readers see all files or none. `directory` must not change afterwards; its files
-        may become read-only.
-
-        Raises `FileExistsError` if the key exists, because a version is never overwritten, and
-        `ManifestMismatch` for anything but a plain file: a link, a pipe, a directory.
+        """Stores a committed directory, all files or none, under a new key. `directory` must not
+        change afterwards; its files may become read-only. Raises `FileExistsError`, because a
+        version is never overwritten, and `ManifestMismatch` for anything but a plain file.
         """
         ...
 
     async def fetch_directory(self, key: str, destination: Path) -> None:
-        """Creates a local copy of a stored directory, atomically and with the promises of `fetch`.
-
-        Raises `FileNotFoundError`, `FileExistsError` if `destination` exists, and
-        `ManifestMismatch` if the files differ from the stored ones.
+        """Creates a local copy of a stored directory, atomically. Raises `FileNotFoundError`,
+        `FileExistsError`, and `ManifestMismatch` if the files differ from the stored ones.
         """
         ...
 
@@ -184,17 +176,13 @@ class Objects(Protocol):
         ...
 
     async def children(self, directory: str) -> list[StoredChild]:
-        """Returns the objects and directories directly below a directory, in order of key.
-
-        A storage on a disk also returns interrupted writes, whose names start with a dot, and any
-        storage may return a directory that has just become empty.
+        """Returns the objects and directories directly below a directory, in order of key, with
+        interrupted writes, whose names start with a dot.
         """
         ...
 
 
 async def put_bytes(objects: Objects, key: str, content: bytes) -> StoredObject:
-    """Stores bytes that are in memory."""
-
     async def chunks() -> AsyncIterator[bytes]:
         yield content
 
@@ -202,9 +190,7 @@ async def put_bytes(objects: Objects, key: str, content: bytes) -> StoredObject:
 
 
 def key_parts(key: str) -> tuple[str, ...]:
-    """Returns the parts of a key. Raises `ValueError` for one that would leave the root, or that
-    some storage could not have: too long, with a NUL, or not encodable as UTF-8.
-    """
+    """Raises `ValueError` for a key that leaves the root, or that some storage could not have."""
     path = PurePosixPath(key)
     if (
         not path.parts
@@ -233,3 +219,188 @@ def _size(name: str) -> int:
 def check_size(size: int, max_bytes: int | None) -> None:
     if max_bytes is not None and size > max_bytes:
         raise TooLarge(f"The file is larger than {max_bytes} bytes.", param="file")
+
+
+class LocalObjects:
+    """Implements `Objects`. Refuses to store anything while there is too little `space`."""
+
+    def __init__(self, root: Path, *, space: FreeSpace | None = None) -> None:
+        self._root = root
+        self._space = FreeSpace(root, minimum_bytes=0) if space is None else space
+
+    async def put(
+        self, key: str, chunks: AsyncIterable[bytes], *, max_bytes: int | None = None
+    ) -> StoredObject:
+        target = self._path(key)
+        await to_thread.run_sync(self._prepare, target)
+        partial = partial_of(target)
+        digest, size = hashlib.sha256(), 0
+        try:
+            with room_needed():
+                with partial.open("xb") as file:
+                    async for chunk in chunks:
+                        size += len(chunk)
+                        check_size(size, max_bytes)
+                        await to_thread.run_sync(self._write, file, digest, chunk)
+                    await to_thread.run_sync(_finish, file, partial)
+                await to_thread.run_sync(publish_file, partial, target)
+        except BaseException:
+            partial.unlink(missing_ok=True)
+            raise
+        return StoredObject(bytes=size, sha256=digest.hexdigest())
+
+    async def read(
+        self, key: str, *, start: int = 0, chunk_bytes: int = CHUNK_BYTES
+    ) -> AsyncGenerator[bytes, None]:
+        path = self._path(key)
+        await to_thread.run_sync(_check_plain, path)
+        with path.open("rb") as file:
+            file.seek(start)
+            while chunk := await to_thread.run_sync(file.read, chunk_bytes):
+                yield chunk
+
+    async def fetch(self, key: str, destination: Path) -> None:
+        await to_thread.run_sync(_fetch, self._path(key), destination)
+
+    async def put_directory(self, key: str, directory: Path) -> None:
+        target = self._path(key)
+        await to_thread.run_sync(self._prepare, target)
+        await to_thread.run_sync(_put_directory, directory, target)
+
+    async def fetch_directory(self, key: str, destination: Path) -> None:
+        await to_thread.run_sync(_fetch_directory, self._path(key), destination, key)
+
+    async def delete(self, key: str) -> None:
+        await to_thread.run_sync(remove, self._path(key))
+
+    async def children(self, directory: str) -> list[StoredChild]:
+        return await to_thread.run_sync(_children, self._path(directory), normalised_key(directory))
+
+    def _prepare(self, target: Path) -> None:
+        self._space.check()
+        with room_needed():
+            target.parent.mkdir(parents=True, exist_ok=True)
+
+    def _write(self, file: BufferedWriter, digest: Any, chunk: bytes) -> None:
+        self._space.check()  # again, so that a large file cannot use up the minimum
+        digest.update(chunk)
+        file.write(chunk)
+
+    def _path(self, key: str) -> Path:
+        return self._root.joinpath(*key_parts(key))
+
+
+def _finish(file: BufferedWriter, path: Path) -> None:
+    file.flush()
+    make_read_only(path)
+    os.fsync(file.fileno())
+
+
+def _check_plain(path: Path) -> None:
+    if not is_plain(path):
+        raise FileNotFoundError(path.name)
+
+
+def _fetch(source: Path, destination: Path) -> None:
+    _check_plain(source)
+    destination.parent.mkdir(parents=True, exist_ok=True)
+    with room_needed():
+        link_or_copy(source, destination)
+
+
+def _put_directory(directory: Path, target: Path) -> None:
+    files = committed_files(directory)
+    if target.exists():
+        raise FileExistsError(target.name)
+    with _partial_directory(target) as partial:
+        for file in files:
+            link_or_copy(file, partial / file.name)
+            flush(partial / file.name)
+        flush(partial)
+        publish_file(partial, target)
+
+
+def _fetch_directory(source: Path, destination: Path, key: str) -> None:
+    check_directory(source, name=key)
+    if destination.exists():
+        raise FileExistsError(destination)
+    destination.parent.mkdir(parents=True, exist_ok=True)
+    with _partial_directory(destination) as partial:
+        for file in source.iterdir():
+            link_or_copy(file, partial / file.name)
+        rename_directory(partial, destination)
+
+
+@contextmanager
+def _partial_directory(destination: Path) -> Iterator[Path]:
+    """Yields an empty directory beside the destination, which is removed if the block raises."""
+    partial = partial_of(destination)
+    try:
+        with room_needed():
+            partial.mkdir()
+            yield partial
+    except BaseException:
+        remove(partial)
+        raise
+
+
+def _children(path: Path, directory: str) -> list[StoredChild]:
+    children, now = [], time.time()
+    try:
+        with os.scandir(path) as entries:
+            for entry in entries:
+                try:
+                    found = entry.stat(follow_symlinks=False)
+                except FileNotFoundError:  # removed concurrently
+                    continue
+                key = f"{directory}/{entry.name}"
+                if entry.is_dir(follow_symlinks=False):
+                    children.append(StoredChild(key, None, None))
+                else:
+                    children.append(StoredChild(key, now - found.st_mtime, found.st_size))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    return sorted(children, key=lambda child: child.key)
+
+
+def build_objects(settings: Settings) -> Objects:
+    if settings.objects is None:
+        return LocalObjects(settings.objects_dir, space=FreeSpace.of(settings))
+    from app.kit.s3_objects import open_bucket  # noqa: PLC0415 - needs an optional library
+
+    return open_bucket(settings.objects)
+
+
+_PREFIX: Final = "fetched-"
+_STALE_S: Final = 24 * 3600.0
+"""Age in seconds above which a file belongs to a killed process: no reader takes this long."""
+
+
+@asynccontextmanager
+async def local_copy(objects: Objects, key: str, work_dir: Path) -> AsyncIterator[Path]:
+    """Yields a file, which is removed at the end. Raises `FileNotFoundError`, `Unavailable`."""
+    async with work_directory(work_dir) as directory:
+        path = directory / key.rpartition("/")[2]
+        await objects.fetch(key, path)
+        yield path
+
+
+@asynccontextmanager
+async def work_directory(work_dir: Path) -> AsyncIterator[Path]:
+    directory = await to_thread.run_sync(_new_directory, work_dir)
+    try:
+        yield directory
+    finally:
+        await to_thread.run_sync(lambda: shutil.rmtree(directory, ignore_errors=True))
+
+
+def _new_directory(work_dir: Path) -> Path:
+    work_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for old in work_dir.glob(f"{_PREFIX}*"):
+        try:
+            stale = time.time() - old.stat().st_mtime > _STALE_S
+        except FileNotFoundError:  # removed concurrently by its reader
+            continue
+        if stale:
+            shutil.rmtree(old, ignore_errors=True)
+    return Path(tempfile.mkdtemp(prefix=_PREFIX, dir=work_dir))

@@ -14,22 +14,15 @@ from opentelemetry.sdk.trace.id_generator import IdGenerator
 from opentelemetry.sdk.trace.sampling import ALWAYS_ON, Decision
 
 from app.kit.span_export import SpanExport
-from app.kit.telemetry import Span, SpanName, SpanPosition
-from app.kit.telemetry_exports import SPANS_TOTAL
+from app.kit.telemetry import SPANS_TOTAL, Span, SpanName, SpanPosition
 
 log = structlog.get_logger()
 
 _SERVICE: Final = "agent-rft"
-_BATCH: Final = 512
-_MOST_LINKS: Final = 100_000
-"""Links of one span: a step has one to each of its rollouts."""
-_KINDS: Final = {SpanName.ATTEMPT: otel.SpanKind.CLIENT}
 _SAMPLED: Final = otel.TraceFlags(otel.TraceFlags.SAMPLED)
 
 
 class OtlpSink:
-    """Implements `app.kit.telemetry.SpanSink`."""
-
     def __init__(self, export: SpanExport) -> None:
         base = export.endpoint
         target = None if base is None else f"{base.rstrip('/')}/v1/traces"
@@ -44,14 +37,14 @@ class OtlpSink:
         self._processor = BatchSpanProcessor(
             self._counting,
             max_queue_size=export.most_queued,
-            max_export_batch_size=min(_BATCH, export.most_queued),
+            max_export_batch_size=min(512, export.most_queued),
         )
         provider = TracerProvider(
             sampler=ALWAYS_ON,
             resource=_resource(),
             shutdown_on_exit=False,
             id_generator=self._ids,
-            span_limits=SpanLimits(max_links=_MOST_LINKS),
+            span_limits=SpanLimits(max_links=100_000),  # a step has one to each of its rollouts
         )
         provider.add_span_processor(self._processor)
         self._tracer = provider.get_tracer(_SERVICE)
@@ -84,12 +77,14 @@ class OtlpSink:
 
     def _end(self, span: Span) -> None:
         self._ids.next = span.position
+        is_attempt = span.name is SpanName.ATTEMPT
+        kind = otel.SpanKind.CLIENT if is_attempt else otel.SpanKind.INTERNAL
         above = None if span.parent is None else SpanPosition(span.position.trace, span.parent)
         begun = self._tracer.start_span(
             span.name.value,
             # An empty context where there is no parent: the thread's own may have a span.
             context={} if above is None else _context(above),
-            kind=_KINDS.get(span.name, otel.SpanKind.INTERNAL),
+            kind=kind,
             attributes=dict(span.attributes),
             links=[otel.Link(_span_context(position)) for position in span.links],
             start_time=span.started_ns,
@@ -114,26 +109,22 @@ class _Counting(SpanExporter):  # type: ignore[misc]  # without the extra the cl
 
     def export(self, spans: Sequence[Any]) -> Any:
         self.taken += len(spans)
-        outcome = "failed"
+        result = None
         try:
             result = self._inner.export(spans)
-            if result is SpanExportResult.SUCCESS:
-                outcome = "exported"
+            return result
         finally:
-            self._settle(len(spans), outcome)
-        return result
+            outcome = "exported" if result is SpanExportResult.SUCCESS else "failed"
+            with self._lock:
+                if not self._is_closed:
+                    self._settled += len(spans)
+                    SPANS_TOTAL.labels(outcome).inc(len(spans))
 
     def close(self) -> int:
         """Returns the spans whose end is known; the others count no more."""
         with self._lock:
             self._is_closed = True
             return self._settled
-
-    def _settle(self, count: int, outcome: str) -> None:
-        with self._lock:
-            if not self._is_closed:
-                self._settled += count
-                SPANS_TOTAL.labels(outcome).inc(count)
 
     def shutdown(self) -> None:
         self._inner.shutdown()

@@ -48,16 +48,13 @@ INTERRUPTED: Final = 130
 
 
 def interpreter(*arguments: str) -> tuple[str, ...]:
-    """Returns the command line of an interpreter of its own, for all children of both planes.
-
-    `-P` keeps the working directory off the path of imports: it is a user's folder, whose
-    `queue.py` or `secrets.py` would run in the child.
+    """Returns the command line of a child. `-P` keeps the working directory off the path of
+    imports: it is a user's folder, whose `queue.py` or `secrets.py` would run.
     """
     return (sys.executable, "-P", *arguments)
 
 
 def running_module(name: str, *arguments: str) -> tuple[str, ...]:
-    """Returns the command line that runs a module in an interpreter of its own."""
     return interpreter("-m", name, *arguments)
 
 
@@ -67,9 +64,7 @@ _PR_SET_PDEATHSIG: Final = 1
 
 
 def signal_at_parent_end(number: int) -> None:
-    """Lets Linux send a signal when the parent ends; other systems have nothing like it. A parent
-    that has ended before is not noticed: the caller compares `os.getppid()`. Raises `OSError`.
-    """
+    """Lets Linux send a signal when the parent ends, unless it has before. Raises `OSError`."""
     if sys.platform == "linux" and _LIBC.prctl(_PR_SET_PDEATHSIG, ctypes.c_ulong(number), 0, 0, 0):
         failure = ctypes.get_errno()
         raise OSError(failure, os.strerror(failure))

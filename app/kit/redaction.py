@@ -5,29 +5,36 @@ The type of a field decides what is a secret. Free-form JSON, such as metadata, 
 stored as sent and not searched.
 """
 
+import json
+import re
+from base64 import b64decode
+from binascii import Error as NotBase64
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass
+from html import escape
 from typing import Any, Final
+from urllib.parse import parse_qsl, quote, quote_plus, urlsplit
 
 from pydantic import BaseModel
 
 from app.kit.errors import InvalidRequest, SecretsLost
-from app.kit.fields import Path, parameter, pointer, replace_at
-from app.kit.secret_echoes import (
-    REDACTED,
-    has_placeholder,
-    is_placeholder,
-    shown_url,
-    url_has_placeholder,
+from app.kit.fields import (
+    FieldKind,
+    Models,
+    Path,
+    WalkedField,
+    parameter,
+    pointer,
+    replace_at,
+    walk_fields,
+    walk_with_nulls,
 )
-from app.kit.walk import FieldKind, Models, WalkedField, walk_fields, walk_with_nulls
 
 MAX_SEALED: Final = 1000
-"""Largest number of sealed values of one definition: seven for each of the tools that a job may
-have. Each costs time whenever the definition is read.
-"""
+"""Sealed values of one definition at most. Each costs time whenever the definition is read."""
 SecretValues = dict[str, Any]
 """Secrets by JSON pointer."""
 
@@ -37,12 +44,10 @@ class SecretsMissing(SecretsLost):
 
 
 def bound_faults(walked: Iterable[tuple[str, WalkedField]]) -> Iterator[InvalidRequest]:
-    """Yields an error for too many sealed values. `walked`: the fields of the definitions that are
-    stored together, each with the parameter of its definition.
-    """
+    """`walked`: fields of definitions that are stored together, with each one's parameter."""
     sealed = 0
     for root, field in walked:
-        sealed += sum(1 for _ in secrets_in(field))
+        sealed += len(list(secrets_in(field)))
         if sealed > MAX_SEALED:
             where = f"'{root}'" if root else "The definition"
             yield InvalidRequest(
@@ -63,7 +68,6 @@ def secrets_in(field: WalkedField) -> Iterator[tuple[Path, str, str]]:
 
 
 def _texts(field: WalkedField) -> Iterator[tuple[Path, str]]:
-    """Yields the texts of a field, which may be any JSON."""
     waiting: list[tuple[Path, Any]] = [(field.path, field.value)]
     while waiting:
         at, inner = waiting.pop()
@@ -76,9 +80,7 @@ def _texts(field: WalkedField) -> Iterator[tuple[Path, str]]:
 
 
 def redact_in_place(models: Models, document: Any, path: Path = ()) -> SecretValues:
-    """Drops the unknown keys of a JSON document, redacts its secrets, and returns them. `models`
-    are the models of the value at `path`.
-    """
+    """Drops unknown keys of the value at `path`, redacts its secrets, and returns them."""
     sealed: SecretValues = {}
     for field in list(walk_with_nulls(models, _at(document, path), path)):
         if field.kind is FieldKind.UNKNOWN:
@@ -96,7 +98,6 @@ def _at(document: Any, path: Path) -> Any:
 
 
 def split(models: Models, document: Any, path: Path = ()) -> tuple[Any, SecretValues]:
-    """Does the same with a copy, and returns that too."""
     copy = deepcopy(document)
     return copy, redact_in_place(models, copy, path)
 
@@ -145,40 +146,29 @@ class _OwnedSecret:
         """What is equal where the same secret is sent to the same address."""
         return self.address, self.path[len(self.field.path) - 1 :], self.shown
 
-
-class _EarlierSecrets:
-    """The secrets of the earlier definition, indexed once."""
-
-    def __init__(self, values: Iterable[_OwnedSecret]) -> None:
-        self._here: dict[tuple[Path, Any], str] = {}
-        self._alike = defaultdict[Any, set[str]](set)
-        for held in values:
-            self._here[held.path, held.key] = held.value
-            self._alike[held.key].add(held.value)
-
-    def value_for(self, held: _OwnedSecret) -> str | None:
-        """Returns the value at the same path, else the only one at this address, else `None`."""
-        if (here := self._here.get((held.path, held.key))) is not None:
-            return here
-        alike = self._alike.get(held.key, set())
-        return min(alike) if held.address is not None and len(alike) == 1 else None
+    @property
+    def is_placeholder(self) -> bool:
+        is_address = self.field.kind is FieldKind.ADDRESS
+        return (url_has_placeholder if is_address else has_placeholder)(self.value)
 
 
 def with_earlier_values(
     models: Models, definition: dict[str, Any], before: dict[str, Any], *, root: str
 ) -> dict[str, Any]:
-    """Returns a copy of `definition` with the values of `before`, whose secrets are unsealed.
-
-    Raises `InvalidRequest` for a placeholder without an earlier value; `root` is the parameter of
-    the definition.
-    """
+    """Returns a copy of `definition` with unsealed secrets of `before`. Raises `InvalidRequest`."""
     copy: dict[str, Any] = deepcopy(definition)
     known = list(walk_fields(models, before))
     for kind in (_addresses, _secrets):  # addresses first: a secret belongs to its whole address
-        earlier = _EarlierSecrets(kind(known))
+        here: dict[tuple[Path, Any], str] = {}
+        alike = defaultdict[Any, set[str]](set)
+        for held in kind(known):
+            here[held.path, held.key] = held.value
+            alike[held.key].add(held.value)
         for held in kind(list(walk_fields(models, copy))):
-            if _is_missing(held):
-                value = earlier.value_for(held)
+            if held.is_placeholder:
+                value = here.get((held.path, held.key))
+                if value is None and held.address is not None and len(alike[held.key]) == 1:
+                    (value,) = alike[held.key]
                 if value is None:
                     raise _no_value(held, root)
                 replace_at(copy, pointer(held.path), value)
@@ -186,10 +176,7 @@ def with_earlier_values(
 
 
 def with_earlier_url(url: str, before: str | None, *, param: str) -> str:
-    """Returns `before` if its shown form was sent back, else `url`.
-
-    Raises `InvalidRequest` for a placeholder without an earlier value.
-    """
+    """Returns `before` if its shown form was sent. Raises `InvalidRequest` for a placeholder."""
     if before is not None and url == shown_url(before):
         return before
     if url_has_placeholder(url):
@@ -200,11 +187,9 @@ def with_earlier_url(url: str, before: str | None, *, param: str) -> str:
 
 
 def placeholder_faults(walked: Sequence[WalkedField], root: str) -> Iterator[InvalidRequest]:
-    """Yields an error for each secret that is `[redacted]`. `walked` are the fields of a
-    definition, which may be invalid.
-    """
+    """Yields an error for each secret that is `[redacted]`, of any definition."""
     for held in (*_addresses(walked), *_secrets(walked)):
-        if _is_missing(held):
+        if held.is_placeholder:
             yield _no_value(held, root)
 
 
@@ -228,13 +213,6 @@ def _secrets(walked: Sequence[WalkedField]) -> Iterator[_OwnedSecret]:
                 yield _OwnedSecret(field, path, text, shown, addresses.get(field.path[:-1]))
 
 
-def _is_missing(held: _OwnedSecret) -> bool:
-    """Returns whether the value is a placeholder, which must not be sent anywhere."""
-    if held.field.kind is FieldKind.ADDRESS:
-        return url_has_placeholder(held.value)
-    return has_placeholder(held.value)
-
-
 def _no_value(held: _OwnedSecret, root: str) -> InvalidRequest:
     param = parameter(root, held.field.path)
     in_headers = held.field.path[-1] == "headers" and held.path != held.field.path
@@ -246,3 +224,152 @@ def _no_value(held: _OwnedSecret, root: str) -> InvalidRequest:
 
 def _no_value_message(named: str, where: str) -> str:
     return f"{named} reads '{REDACTED}', and no value is known{where}: send its real value."
+
+
+REDACTED: Final = "[redacted]"
+MAX_SHOWN: Final = 2000
+"""Largest length of a shown URL that includes the names of its query; a longer one hides them too.
+"""
+_USER: Final = re.compile(r"^([^/?#]*//)?[^/?#]*@")
+_PLACEHOLDER: Final = re.compile(r"\[redacted\]|%5Bredacted%5D", re.IGNORECASE)
+
+
+def shown_url(url: str) -> str:
+    """Returns the URL with query values, fragment and user information as `[redacted]`."""
+    if "?" not in url and "#" not in url and "@" not in url:
+        return url
+    rest, hash_mark, fragment = url.partition("#")
+    rest, question_mark, query = rest.partition("?")
+    rest = _USER.sub(rf"\g<1>{REDACTED}@", rest)
+    tail = f"#{REDACTED}" if fragment else hash_mark
+    shown = "&".join(_shown_pair(pair) for pair in query.split("&"))
+    whole = f"{rest}{question_mark}{shown}{tail}"
+    return whole if len(whole) <= MAX_SHOWN else f"{rest}?{REDACTED}{tail}"
+
+
+def _shown_pair(pair: str) -> str:
+    name, equals, value = pair.partition("=")
+    if equals:
+        return f"{name}={REDACTED}" if value else pair
+    return REDACTED if pair else pair
+
+
+def has_placeholder(text: str) -> bool:
+    """Returns whether a text contains `[redacted]`, in any letter case, percent-encoded or not."""
+    return _PLACEHOLDER.search(text) is not None
+
+
+def is_placeholder(text: str) -> bool:
+    return _PLACEHOLDER.fullmatch(text.strip()) is not None
+
+
+def url_has_placeholder(url: str) -> bool:
+    """Returns whether a secret part of an URL is `[redacted]`."""
+    masked = _PLACEHOLDER.sub("x", url)
+    return masked != url and shown_url(masked) != masked
+
+
+LEAST: Final = 8
+"""Characters of a credential at least: a shorter one may be an ordinary word."""
+MAX_CREDENTIALS: Final = 32
+"""Credentials that are sent to one address at most: a reply is searched for each."""
+_LONG: Final = 20
+"""Characters from which a value with a digit and no space is a credential under any name."""
+_NAMES: Final = re.compile(
+    "auth|cookie|credential|key|passw|pwd|secret|session|signature|token", re.IGNORECASE
+)
+"""Headers whose values are searched for. A reply may repeat a word in any other."""
+_ESCAPED: Final = re.compile(r"(?<!\\)((?:\\\\)*)\\u00([2-7][0-9A-Fa-f])")
+"""A letter of ASCII as JSON may escape it."""
+_PARAMETER: Final = re.compile(r"(?<=[=:])[\"']?([^\s\"',;]+)")
+
+
+class Echoes:
+    """Searches replies for the credentials in the headers and the URL query that were sent: as they
+    are, and escaped for JSON, HTML or an URL. Of a value with a scheme, such as `Bearer …`, the
+    part after the scheme counts too, and so does the password of `Basic`.
+    """
+
+    def __init__(self, headers: Mapping[str, str], url: str) -> None:
+        sent = credentials_of(headers, url)
+        parts = {part for value in sent for part in _parts(value) if len(part) >= LEAST}
+        forms = {form for part in parts for form in _forms(part)}
+        self._forms = sorted(forms, key=len, reverse=True)
+
+    def hidden_in(self, text: str) -> str:
+        """Returns the text with each credential replaced by `[redacted]`."""
+        shown = self._replaced(text)
+        if "\\u" in shown:  # a reader of JSON would restore the letters
+            plain = _ESCAPED.sub(_with_letter, shown)
+            hidden = self._replaced(plain)
+            return shown if hidden == plain else hidden
+        return shown
+
+    def _replaced(self, text: str) -> str:
+        for form in self._forms:
+            text = text.replace(form, REDACTED)
+        return text
+
+    def hidden_in_json(self, text: str) -> str:
+        """Does the same with every string and key of a text of JSON."""
+        if not self._forms:
+            return text
+        read = json.loads(text)
+        hidden = self._hidden(read)
+        return text if hidden == read else json.dumps(hidden, ensure_ascii=False)
+
+    def _hidden(self, value: Any) -> Any:
+        match value:
+            case str():
+                return self.hidden_in(value)
+            case dict():
+                return {self.hidden_in(key): self._hidden(inner) for key, inner in value.items()}
+            case list():
+                return [self._hidden(inner) for inner in value]
+            case _:
+                return value
+
+
+def credentials_of(headers: Mapping[str, str], url: str) -> set[str]:
+    """Returns the values that count as credentials; a query may be a value without a name."""
+    query = parse_qsl(urlsplit(url).query, keep_blank_values=True)
+    sent = [*headers.items(), *((name, value) if value else ("", name) for name, value in query)]
+    return {value for name, value in sent if _NAMES.search(name) or _is_long(value)}
+
+
+def _with_letter(found: re.Match[str]) -> str:
+    letter = chr(int(found[2], 16))
+    return found[0] if letter in '"\\' else found[1] + letter
+
+
+def _is_long(value: str) -> bool:
+    return len(value) >= _LONG and " " not in value and any(char.isdigit() for char in value)
+
+
+def _parts(value: str) -> Iterator[str]:
+    """Yields a value, the part after its scheme, and parameters, as in `Token token="…"`."""
+    yield value.strip()
+    scheme, *rest = value.split(maxsplit=1) or [""]
+    for credential in rest:
+        yield credential.strip()
+        yield from _PARAMETER.findall(credential)
+        if scheme.lower() == "basic":
+            encoded = credential.strip().rstrip("=")
+            with suppress(NotBase64, ValueError):
+                pair = b64decode(encoded + "=" * (-len(encoded) % 4), validate=True).decode()
+                yield from (pair, pair.partition(":")[2])
+
+
+def _forms(value: str) -> tuple[str, ...]:
+    sent, quoted = value.encode("utf-8", "surrogatepass"), json.dumps(value)[1:-1]
+    return (
+        value,
+        quoted,
+        quoted.replace("/", "\\/"),  # as PHP does
+        json.dumps(value, ensure_ascii=False)[1:-1],
+        escape(value),
+        quote(sent),
+        quote(sent, safe=""),
+        quote(sent, safe="!'()*"),  # as encodeURIComponent does
+        quote_plus(sent),
+    )

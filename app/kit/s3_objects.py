@@ -9,7 +9,7 @@ import asyncio
 import hashlib
 import os
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Iterator
-from contextlib import aclosing, contextmanager
+from contextlib import aclosing, contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -41,8 +41,6 @@ log = structlog.get_logger()
 PART_BYTES: Final = 8 << 20
 """Size up to which an object is uploaded in one request; a larger one is split into parts of it."""
 _PARTS_AT_ONCE: Final = 4
-_RETRY_S: Final = 30.0
-_READ_TIMEOUT_S: Final = 30.0
 
 
 class S3Objects:
@@ -89,7 +87,10 @@ class S3Objects:
     async def put_directory(self, key: str, directory: Path) -> None:
         name = normalised_key(key)
         files = await asyncio.to_thread(committed_files, directory)
-        if await self._exists(f"{name}/{MANIFEST}"):
+        exists = False
+        with _faults(), suppress(FileNotFoundError):
+            exists = bool(await self._store.head_async(f"{name}/{MANIFEST}"))
+        if exists:
             raise FileExistsError(key)
         await asyncio.gather(
             *(self._upload(f"{name}/{file.name}", file) for file in files if file.name != MANIFEST)
@@ -138,14 +139,6 @@ class S3Objects:
             children.append(StoredChild(meta["path"], max(0.0, age_s), meta["size"]))
         return sorted(children, key=lambda child: child.key)
 
-    async def _exists(self, name: str) -> bool:
-        with _faults():
-            try:
-                await self._store.head_async(name)
-            except FileNotFoundError:
-                return False
-        return True
-
     async def _upload(self, name: str, path: Path, *, new: bool = False) -> None:
         with _faults():
             await self._store.put_async(
@@ -180,8 +173,7 @@ class _PartStream:
     """Counts and hashes a stream, and yields it in parts of `PART_BYTES`."""
 
     def __init__(self, chunks: AsyncIterable[bytes], max_bytes: int | None) -> None:
-        self._chunks = chunks
-        self._max_bytes = max_bytes
+        self._chunks, self._max_bytes = chunks, max_bytes
         self.size = 0
         self.digest = hashlib.sha256()
         self.fault: BaseException | None = None
@@ -212,9 +204,7 @@ async def _joined(first: bytes, second: bytes, rest: AsyncIterator[bytes]) -> As
 
 @contextmanager
 def _faults(source: _PartStream | None = None) -> Iterator[None]:
-    """Converts the library's errors to those of the protocol; raises an exception of the stored
-    stream unchanged.
-    """
+    """Converts the library's errors; raises an exception of the stored stream unchanged."""
     from obstore.exceptions import AlreadyExistsError, BaseError  # noqa: PLC0415 - an optional extra
 
     try:
@@ -253,9 +243,9 @@ def open_bucket(settings: ObjectsSettings) -> S3Objects:
             "allow_http": (settings.endpoint or "").startswith("http://"),
             # Long for a whole download; `read_timeout` ends a stalled one.
             "timeout": timedelta(hours=6),
-            "read_timeout": timedelta(seconds=_READ_TIMEOUT_S),
+            "read_timeout": timedelta(seconds=30),
         },
-        retry_config={"max_retries": 5, "retry_timeout": timedelta(seconds=_RETRY_S)},
+        retry_config={"max_retries": 5, "retry_timeout": timedelta(seconds=30)},
         **credentials,
     )
     return S3Objects(store)

@@ -96,12 +96,10 @@ Listed = TypeVar("Listed", bound=ObjectWithId)
 
 
 def object_page(data: list[Listed], *, has_more: bool) -> "Page[Listed]":
-    """Returns a page with the ids of its first and last object."""
     return page_with_cursors(data, [row.id for row in data], has_more=has_more)
 
 
 def page_with_cursors(data: list[Row], cursors: list[str], *, has_more: bool) -> "Page[Row]":
-    """Returns a page of objects whose cursors are not their ids."""
     return Page(
         data=data,
         has_more=has_more,
@@ -146,16 +144,14 @@ _UNION_MEMBERS = ("constrained-", "literal[", "function-", "nullable[", "[key]",
 def first_fault(
     root: str, error: ValidationError, *, elsewhere: KeyHints = NOWHERE
 ) -> InvalidRequest:
-    """Returns the first fault of the part of the body at path `root`."""
     return next(refusals(root, error.errors(include_url=False), elsewhere=elsewhere))
 
 
 def refusals(
     root: str, faults: Iterable[ErrorDetails], *, elsewhere: KeyHints = NOWHERE
 ) -> Iterator[InvalidRequest]:
-    """Yields one error for each parameter; a union reports a fault of every member it tried. Errors
-    are made lazily: a body can have thousands. `elsewhere` are parameters for which an unknown key
-    may have been meant.
+    """Yields an error for each parameter, lazily: a body can have thousands of faults. An unknown
+    key may have been meant for a parameter `elsewhere`.
     """
     by_param: dict[str, list[ErrorDetails]] = {}
     for fault in _without_echoes(list(faults)):
@@ -170,9 +166,7 @@ def refusals(
 
 
 def _without_echoes(faults: list[ErrorDetails]) -> list[ErrorDetails]:
-    """Drops the fault of a too short list whose entries are faulty: pydantic does not count faulty
-    entries, so the list may be long enough.
-    """
+    """Drops that of a too short list with faulty entries, which pydantic does not count."""
     if not any(fault["type"] == "too_short" for fault in faults):
         return faults
     holders = {fault["loc"][:depth] for fault in faults for depth in range(len(fault["loc"]))}

@@ -28,23 +28,22 @@ class SecretsUnreadable(SecretsLost):
 
 
 class SecretBox:
-    """Seals and opens blobs. Layout in bytes: version (1), fingerprint of the secret key (8),
-    wrapped data key (60), nonce (12), ciphertext with tag.
-    """
+    """A blob: version (1 byte), key's fingerprint (8), data key (60), nonce (12), ciphertext."""
 
     def __init__(self, secret_key: str, *, older_keys: tuple[str, ...] = ()) -> None:
         """`secret_key` seals; blobs sealed under `older_keys` can still be opened."""
-        wrapping = [_wrapping_key(key) for key in (secret_key, *older_keys)]
-        self._current = _fingerprint(wrapping[0])
-        self._keys = {_fingerprint(key): AESGCM(key) for key in reversed(wrapping)}
+        info = b"agent-rft/header-envelope/v1"
+        self._keys: dict[bytes, AESGCM] = {}
+        for secret in (*reversed(older_keys), secret_key):
+            key = HKDF(SHA256(), _KEY_BYTES, salt=None, info=info).derive(secret.encode())
+            self._current = hashlib.sha256(b"key-id" + key).digest()[:_FINGERPRINT_BYTES]
+            self._keys[self._current] = AESGCM(key)
 
     def seal(self, plain: dict[str, Any], *, project_id: str, row_id: str) -> bytes:
-        """Encrypts a JSON object for one row."""
         row = _row(project_id, row_id)
         data_key, nonce = os.urandom(_KEY_BYTES), os.urandom(_NONCE_BYTES)
         text = json.dumps(plain, separators=(",", ":")).encode()
-        sealed = nonce + AESGCM(data_key).encrypt(nonce, text, row)
-        return self._wrap(data_key, row) + sealed
+        return self._wrap(data_key, row) + nonce + AESGCM(data_key).encrypt(nonce, text, row)
 
     def open(self, blob: bytes, *, project_id: str, row_id: str) -> dict[str, Any]:
         """Decrypts a blob. Raises `SecretsUnreadable` unless it was sealed for exactly this row."""
@@ -93,12 +92,3 @@ def build_secret_box(settings: Settings) -> SecretBox:
 
 def _row(project_id: str, row_id: str) -> bytes:
     return json.dumps([project_id, "fine_tuning_jobs.secrets", row_id]).encode()
-
-
-def _wrapping_key(secret_key: str) -> bytes:
-    info = b"agent-rft/header-envelope/v1"
-    return HKDF(SHA256(), _KEY_BYTES, salt=None, info=info).derive(secret_key.encode())
-
-
-def _fingerprint(wrapping_key: bytes) -> bytes:
-    return hashlib.sha256(b"key-id" + wrapping_key).digest()[:_FINGERPRINT_BYTES]

@@ -18,13 +18,10 @@ from typing_extensions import override
 PREFIX = "AGENT_RFT_"
 CONFIG_VARIABLE = "AGENT_RFT_CONFIG"
 
-
 RevealedInJson = Annotated[
     SecretStr, PlainSerializer(SecretStr.get_secret_value, when_used="json-unless-none")
 ]
-"""A secret of a section. It is revealed only in JSON, which passes settings to a child process; any
-other representation is masked.
-"""
+"""A secret, revealed only in JSON, which passes settings to a child process."""
 
 
 class SettingsSection(BaseModel):

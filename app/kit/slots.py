@@ -23,14 +23,12 @@ class SharedSlots:
         self, of_all: int | None, *, of_organization: int = 1, of_project: int = 1
     ) -> None:
         """Without `of_all`, the number of organizations with a slot is not limited."""
-        self._of_project = of_project
-        self._of_organization = of_organization
+        self._of_project, self._of_organization = of_project, of_organization
         self._all = None if of_all is None else asyncio.Semaphore(of_all)
         self._projects: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
         self._organizations: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 
     async def acquire(self, organization_id: str, project_id: str) -> Callable[[], None]:
-        """Waits for a slot. Returns the function that frees it."""
         own = self._projects.setdefault(project_id, asyncio.Semaphore(self._of_project))
         organization = self._organizations.setdefault(
             organization_id, asyncio.Semaphore(self._of_organization)
@@ -58,9 +56,7 @@ class SharedSlots:
         *,
         threads: Executor | None = None,
     ) -> Value:
-        """Returns the function's result. If the caller is cancelled, its thread, which cannot be
-        stopped, keeps the slot until it ends.
-        """
+        """The thread keeps the slot until it ends, also if the caller is cancelled."""
         free = await self.acquire(organization_id, project_id)
         thread = asyncio.get_running_loop().run_in_executor(threads, copy_context().run, function)
         thread.add_done_callback(lambda _: free())
@@ -71,7 +67,6 @@ class SharedSlots:
         return len(self._projects)
 
 
-_RETRY_AFTER_S: Final = 1.0
 RETRY_LONG_WORK_AFTER_S: Final = 10.0
 """Wait of a caller whose work takes seconds: tests of endpoints, calibrations, generations."""
 
@@ -82,15 +77,12 @@ class ProjectSlots:
         limit: int,
         *,
         noun: str,
-        retry_after_s: float = _RETRY_AFTER_S,
+        retry_after_s: float = 1.0,
         owner: str = "project",
         of_all: int | None = None,
     ) -> None:
-        """`limit` applies to each owner, `of_all` to all of them together; `owner` and `noun` are
-        the names of the owner and of the work in errors.
-        """
-        self._limit = limit
-        self._of_all = of_all
+        """`limit` applies to each owner, `of_all` to all of them together."""
+        self._limit, self._of_all = limit, of_all
         self._noun, self._owner = noun, owner
         self._retry_after_s = retry_after_s
         self._taken: Counter[str] = Counter()
@@ -98,18 +90,14 @@ class ProjectSlots:
     @contextmanager
     def taken(self, owner_id: str) -> Iterator[None]:
         """Holds a slot while the block runs. Raises `RateLimited`."""
+        running = None
         if self._taken[owner_id] >= self._limit:
-            raise RateLimited(
-                f"{self._limit} {self._noun} of this {self._owner} are running; wait for one to "
-                "end.",
-                retry_after_s=self._retry_after_s,
-            )
-        if self._of_all is not None and self._taken.total() >= self._of_all:
-            raise RateLimited(
-                f"{self._of_all} {self._noun} of several {self._owner}s are running; wait for one "
-                "to end.",
-                retry_after_s=self._retry_after_s,
-            )
+            running = f"{self._limit} {self._noun} of this {self._owner}"
+        elif self._of_all is not None and self._taken.total() >= self._of_all:
+            running = f"{self._of_all} {self._noun} of several {self._owner}s"
+        if running is not None:
+            message = f"{running} are running; wait for one to end."
+            raise RateLimited(message, retry_after_s=self._retry_after_s)
         self._taken[owner_id] += 1
         try:
             yield

@@ -24,8 +24,6 @@ class ExporterMissing(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SpanExport:
-    """The collector, and the limits of the export."""
-
     endpoint: str | None
     """Base URL; `None` leaves it to the standard variables."""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -37,10 +35,9 @@ class SpanExport:
 
 def check_installed() -> None:
     """Raises `ExporterMissing`."""
-    for name in _PACKAGES:
-        try:
-            found = importlib.util.find_spec(name)
-        except ModuleNotFoundError:  # even the parent package is missing
-            found = None
-        if found is None:
-            raise ExporterMissing
+    try:
+        found = all(map(importlib.util.find_spec, _PACKAGES))
+    except ModuleNotFoundError:  # even the parent package is missing
+        found = False
+    if not found:
+        raise ExporterMissing

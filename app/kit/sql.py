@@ -1,4 +1,4 @@
-"""Parts that all tables share: names of constraints, column shorthands, the tenant's key."""
+"""Parts of all tables and stores: column shorthands, prepared statements, pages of lists."""
 
 import math
 from collections import namedtuple
@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from functools import cached_property
+from itertools import accumulate
 from typing import Annotated, Any, Final, Protocol, TypeVar, cast
 
 from psycopg.types.json import Jsonb
@@ -34,14 +35,6 @@ from app.kit.callers import current_actor
 from app.kit.faults import unknown_cursor
 from app.kit.texts import storable as storable_text
 
-NAMING = {
-    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-    "ck": "ck_%(table_name)s_%(constraint_name)s",
-    "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
-    "pk": "pk_%(table_name)s",
-}
-
 Id = Annotated[str, mapped_column(Text, primary_key=True)]
 Timestamp = Annotated[datetime, mapped_column(DateTime(timezone=True))]
 Now = Annotated[datetime, mapped_column(DateTime(timezone=True), server_default=func.now())]
@@ -49,14 +42,20 @@ JsonColumn = Annotated[dict[str, Any], mapped_column(JSONB)]
 
 
 class Base(DeclarativeBase):
-    metadata = MetaData(naming_convention=NAMING)
+    metadata = MetaData(
+        naming_convention={
+            "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+            "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+            "ck": "ck_%(table_name)s_%(constraint_name)s",
+            "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
+            "pk": "pk_%(table_name)s",
+        }
+    )
     type_annotation_map = {str: Text}  # noqa: RUF012 - read by SQLAlchemy as it is
 
 
 def of_job() -> ForeignKeyConstraint:
-    """Returns the foreign key of a job's child. It includes the project, so that a row cannot refer
-    to another tenant's job.
-    """
+    """Includes the project, so that a row cannot refer to another tenant's job."""
     return ForeignKeyConstraint(
         ["project_id", "job_id"],
         ["fine_tuning_jobs.project_id", "fine_tuning_jobs.id"],
@@ -69,11 +68,7 @@ def of_project() -> ForeignKeyConstraint:
 
 
 def of_own_project() -> ForeignKeyConstraint:
-    """Returns the foreign key to a project of the row's own organization.
-
-    Both columns are needed: row-level security checks only one of them, and foreign keys are not
-    subject to row-level security.
-    """
+    """Both columns are needed: row-level security checks one of them, and no foreign keys."""
     return ForeignKeyConstraint(
         ["organization_id", "project_id"], ["projects.organization_id", "projects.id"]
     )
@@ -91,16 +86,11 @@ Value = TypeVar("Value")
 
 
 def from_row(kind: type[Value], row: object, /, **given: Any) -> Value:
-    """Makes a domain value of a row: each field that is not given is the column of its name, a time
-    in Unix seconds; a field without a column keeps its default.
-    """
-    every = (each.name for each in fields(cast("Any", kind)) if each.name not in given)
-    names = [name for name in every if hasattr(row, name)]
-    read = {name: getattr(row, name) for name in names}
-    return kind(
-        **{name: unix(each) if isinstance(each, datetime) else each for name, each in read.items()},
-        **given,
-    )
+    """Reads each field that is not given from the column of its name, times in Unix seconds."""
+    names = {each.name for each in fields(cast("Any", kind))} - given.keys()
+    read = {name: getattr(row, name) for name in names if hasattr(row, name)}
+    times = {name: unix(each) for name, each in read.items() if isinstance(each, datetime)}
+    return kind(**read | times | given)
 
 
 def moment(seconds: int) -> datetime:
@@ -129,8 +119,6 @@ Callback = Callable[[], Awaitable[None]]
 PROJECT: Final = "app.project"
 ACTOR: Final = "app.actor"
 """The setting that the triggers of the audit log read."""
-_SETTING_VALUE: Final = "setting_value"
-_ACTOR_VALUE: Final = "actor_value"
 
 
 class Scope:
@@ -146,11 +134,11 @@ class Scope:
         self._opened: CTE | None = None
         self.value: ColumnElement[str] = func.current_setting(setting, true(), type_=Text())
         if opens:
-            value = bindparam(_SETTING_VALUE, type_=Text())
+            value = bindparam("setting_value", type_=Text())
             new_value = func.set_config(setting, value, true(), type_=Text())
             columns = [new_value.label("value")]
             if acts:
-                actor = bindparam(_ACTOR_VALUE, type_=Text())
+                actor = bindparam("actor_value", type_=Text())
                 columns.append(func.set_config(ACTOR, actor, true(), type_=Text()).label("actor"))
             self._opened = select(*columns).cte("opened")
             self.value = self._opened.c.value
@@ -174,9 +162,7 @@ class PreparedStatement:
         acts: bool = False,
     ) -> None:
         """`acts`: the statement changes audited rows."""
-        self.setting = setting
-        self._build = build
-        self._acts = acts
+        self.setting, self._build, self._acts = setting, build, acts
 
     @cached_property
     def joined(self) -> Select[*tuple[Any, ...]]:
@@ -190,19 +176,17 @@ class PreparedStatement:
 
     @cached_property
     def make_row(self) -> Callable[[Sequence[Any]], Any]:
-        """Returns the constructor of a row, whose fields are the columns: they never change, so
-        that no reply is searched for their names.
-        """
+        """Returns the constructor of a row, so that no reply is searched for names of columns."""
         columns = self.joined.selected_columns.keys()
         row = namedtuple("Row", columns)  # type: ignore[misc]  # noqa: PYI024 - no literal fields
         return row._make
 
     def arguments(self, values: Values, setting_value: str) -> list[Any]:
         """Returns the parameters in the order of their numbers. JSON null is stored as SQL NULL."""
-        named = {**self._literals, **values, _SETTING_VALUE: setting_value}
+        named = {**self._literals, **values, "setting_value": setting_value}
         if self._acts:
             actor = current_actor()
-            named[_ACTOR_VALUE] = "" if actor is None else actor.text
+            named["actor_value"] = "" if actor is None else actor.text
         for name in self._json:
             if named[name] is not None:
                 named[name] = Jsonb(named[name])
@@ -223,7 +207,6 @@ class PreparedStatement:
 
     @cached_property
     def _literals(self) -> dict[str, Any]:
-        """Returns the values that the statement itself contains, by name."""
         return {name: value for name, value in self._compiled.params.items() if value is not None}
 
     @cached_property
@@ -233,8 +216,6 @@ class PreparedStatement:
 
 
 class Statements(Protocol):
-    """Runs statements under one caller's row-level security."""
-
     async def rows(self, statement: PreparedStatement, values: Values) -> Sequence[Any]:
         """Runs one statement and returns its rows. Raises `Unavailable` without a database."""
         ...
@@ -245,11 +226,8 @@ class Statements(Protocol):
 
 
 class SessionStatements:
-    """Runs statements inside the transaction of a unit of work."""
-
     def __init__(self, session: AsyncSession, after_commit: Callable[[Callback], None]) -> None:
-        self._session = session
-        self._after_commit = after_commit
+        self._session, self._after_commit = session, after_commit
 
     async def rows(self, statement: PreparedStatement, values: Values) -> Sequence[Any]:
         return (await self._session.execute(statement.joined, dict(values))).all()
@@ -260,9 +238,7 @@ class SessionStatements:
 
 Row = TypeVar("Row")
 MAX_PAGE_BYTES: Final = 8 * 1024 * 1024
-"""Limit of a page of large rows in bytes: a reply with a hundred rows of 4 MB would take a gigabyte
-of memory.
-"""
+"""Bytes of a page at most: a hundred rows of 4 MB would take a gigabyte of memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,10 +269,8 @@ class Keyset:
         after: str | None,
         cursor: Sequence[ColumnElement[bool]],
     ) -> Any:
-        """Orders a query and restricts it to rows after the row `after`.
-
-        `cursor` is the condition for that row, which the listing itself may leave out. Raises
-        `InvalidRequest` when no row meets it.
+        """Restricts a query to rows after the row `after`, which meets `cursor` and the listing may
+        leave out. Raises `InvalidRequest` when no row meets it.
         """
         if after is not None:
             last_row = (await session.execute(select(*self.columns).where(*cursor))).one_or_none()
@@ -312,16 +286,10 @@ class Keyset:
 
 
 def cut(rows: Sequence[Row], limit: int) -> tuple[list[Row], bool]:
-    """Returns the page, and whether another follows."""
     return list(rows[:limit]), len(rows) > limit
 
 
 def fitting(sizes: Sequence[int], limit: int) -> int:
     """Returns the number of rows of these sizes in bytes that fit a page: from 1 to `limit`."""
-    count, total = 0, 0
-    for size in sizes[:limit]:
-        total += size
-        if count and total > MAX_PAGE_BYTES:
-            break
-        count += 1
-    return count
+    sizes = sizes[:limit]
+    return max(sum(total <= MAX_PAGE_BYTES for total in accumulate(sizes)), min(1, len(sizes)))

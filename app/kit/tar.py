@@ -1,8 +1,7 @@
 """A tar archive of stored objects and of bytes in memory, as a stream of known length.
 
-The same members always give the same bytes, so that a later request can continue an archive; that a
-reader holds two chunks in memory; and that the archive ends early (`ObjectDamaged`) when a stored
-object differs from its digest.
+The same members always give the same bytes, so that a later request can continue an archive. It
+ends early (`ObjectDamaged`) when a stored object differs from its digest.
 """
 
 import asyncio
@@ -11,13 +10,9 @@ import tarfile
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Final, assert_never
 
 from app.kit.errors import AgentRftError
 from app.kit.objects import DOWNLOAD_CHUNK_BYTES, Objects
-
-_FILE_MODE: Final = 0o644
-_END: Final = bytes(2 * tarfile.BLOCKSIZE)
 
 
 class ObjectDamaged(AgentRftError):
@@ -26,8 +21,6 @@ class ObjectDamaged(AgentRftError):
 
 @dataclass(frozen=True, slots=True)
 class StoredMember:
-    """A file of the archive that is read from the object storage."""
-
     name: str
     key: str
     size: int
@@ -36,8 +29,6 @@ class StoredMember:
 
 @dataclass(frozen=True, slots=True)
 class TextMember:
-    """A file of the archive that is in memory."""
-
     name: str
     content: bytes
 
@@ -54,10 +45,12 @@ class TarArchive:
         """`modified_at` is the time of every member, in Unix seconds."""
         self._parts: list[bytes | StoredMember] = []
         for member in members:
-            self._parts.append(_header(member, modified_at))
-            self._parts.append(_content(member))
-            self._parts.append(bytes(-member.size % tarfile.BLOCKSIZE))
-        self._parts.append(_END)
+            info = tarfile.TarInfo(member.name)
+            info.size, info.mtime, info.mode = member.size, modified_at, 0o644
+            content = member.content if isinstance(member, TextMember) else member
+            filling = bytes(-member.size % tarfile.BLOCKSIZE)
+            self._parts += [info.tobuf(format=tarfile.PAX_FORMAT), content, filling]
+        self._parts.append(bytes(2 * tarfile.BLOCKSIZE))
 
     @property
     def size(self) -> int:
@@ -86,9 +79,7 @@ class TarArchive:
 async def _stored(
     objects: Objects, member: StoredMember, begin: int, close: int
 ) -> AsyncGenerator[bytes, None]:
-    """Yields a part of an object. The last chunk waits until the object, if it is read whole, was
-    compared with its digest: a damaged one is never complete.
-    """
+    """Yields the last chunk only after the digest of a whole object was compared."""
     digest, left, pending = hashlib.sha256(), close - begin, b""
     async with aclosing(
         objects.read(member.key, start=begin, chunk_bytes=DOWNLOAD_CHUNK_BYTES)
@@ -105,22 +96,6 @@ async def _stored(
     if left or (whole and digest.hexdigest() != member.sha256):
         raise ObjectDamaged(f"{member.key} differs from its digest")
     yield pending
-
-
-def _content(member: Member) -> bytes | StoredMember:
-    match member:
-        case TextMember():
-            return member.content
-        case StoredMember():
-            return member
-        case _:
-            assert_never(member)
-
-
-def _header(member: Member, modified_at: int) -> bytes:
-    info = tarfile.TarInfo(member.name)
-    info.size, info.mtime, info.mode = member.size, modified_at, _FILE_MODE
-    return info.tobuf(format=tarfile.PAX_FORMAT)
 
 
 def _size(part: bytes | StoredMember) -> int:

@@ -4,11 +4,12 @@ A rollout is a trace, and so is a job with its steps. Both planes and every clai
 the same ids, so a span can name its parent, and a call its span, before either has ended.
 """
 
+import asyncio
 import hashlib
 import re
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -16,14 +17,14 @@ from typing import Final, NamedTuple, Protocol, Self
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
-_HEX_DIGITS: Final = re.compile(r"[0-9a-f]")
+from app.kit.span_export import SpanExport, check_installed
+
 _TRACE_DIGITS: Final = 32
-_SPAN_DIGITS: Final = 16
 
 
 def trace_of(trace_id: str) -> str:
     """Returns the trace of a rollout's `trace_…` id, or of any other text."""
-    digits = "".join(_HEX_DIGITS.findall(trace_id.removeprefix("trace_")))
+    digits = re.sub(r"[^0-9a-f]", "", trace_id.removeprefix("trace_"))
     if len(digits) == _TRACE_DIGITS:
         return digits
     return hashlib.sha256(trace_id.encode()).hexdigest()[:_TRACE_DIGITS]
@@ -36,7 +37,7 @@ def trace_of_job(job_id: str) -> str:
 def span_of(*position: str | int) -> str:
     """Returns the span of a position in its trace, such as a call's id and its attempt."""
     text = "/".join(str(part) for part in position)
-    return hashlib.sha256(text.encode()).hexdigest()[:_SPAN_DIGITS]
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 Value = str | int | float | bool
@@ -58,15 +59,11 @@ class SpanName(StrEnum):
     """One claim of an export of merged weights."""
 
 
-_FEW: Final = frozenset(
-    {SpanName.JOB, SpanName.STEP, SpanName.COMPARISON, SpanName.EVAL_RUN, SpanName.EXPORT}
-)
+_OF_ROLLOUTS: Final = (SpanName.ROLLOUT, SpanName.TURN, SpanName.CALL, SpanName.ATTEMPT)
 
 
 @dataclass(frozen=True, slots=True)
 class SpanPosition:
-    """Position of a span: its trace and its id there, in hexadecimal digits."""
-
     trace: str
     span: str
 
@@ -120,16 +117,12 @@ class SpanSink(Protocol):
 
 
 class RunningSpan(NamedTuple):
-    """The running span of a task."""
-
     span: Span
     label: str | None = None
     """Name of the tool or grader that is called."""
 
 
 class Spans:
-    """The spans of this process."""
-
     def __init__(self) -> None:
         self._sink: SpanSink | None = None
         self._running: ContextVar[RunningSpan | None] = ContextVar("running_span", default=None)
@@ -146,41 +139,30 @@ class Spans:
 
     @property
     def running(self) -> RunningSpan | None:
-        """Returns the span of this task."""
         return self._running.get()
 
     def mark_asked(self) -> None:
         """Marks that the task's span asks an engine or an endpoint."""
-        running = self.running
-        if running is not None:
+        if (running := self.running) is not None:
             running.span.mark_asked()
 
     def mark_failed(self, failure: str) -> None:
-        """Sets the class of the failure that ends the task's span."""
-        running = self.running
-        if running is not None:
+        if (running := self.running) is not None:
             running.span.error = failure
 
     def samples(self, trace: str) -> bool:
-        """Returns what a `traceparent` says of this trace: whether its spans are recorded. Without
-        a sink it says yes, so that a customer's own tracing decides.
-        """
+        """Whether the trace's spans are recorded; yes without a sink, for customers' tracing."""
         return True if self._sink is None else self._sink.samples(trace)
 
     def record(self, span: Span) -> None:
-        """Records a span, unless it is of a rollout that is not sampled. Jobs, steps
-        and claims are few, and are always recorded.
-        """
-        if self._sink is None:
-            return
-        if span.name in _FEW or self._sink.samples(span.position.trace):
-            self._sink.record(span)
+        """Records a span, unless it is of a rollout that is not sampled."""
+        sink, trace = self._sink, span.position.trace
+        if sink is not None and (span.name not in _OF_ROLLOUTS or sink.samples(trace)):
+            sink.record(span)
 
     @contextmanager
     def open(self, name: SpanName, position: SpanPosition) -> Iterator[Span]:
-        """Times the block as a span below the task's running one, and records it at the end if
-        anything was asked.
-        """
+        """Times the block as a span, which is recorded if anything was asked."""
         above = self.running
         span = Span.begun(name, position, None if above is None else above.span)
         try:
@@ -196,7 +178,6 @@ class Spans:
 
     @contextmanager
     def labelled(self, name: str) -> Iterator[None]:
-        """Names the tool or grader that the block calls."""
         running = self.running
         with self.resumed(None if running is None else RunningSpan(running.span, name)):
             yield
@@ -213,11 +194,8 @@ class Spans:
 
 SPANS: Final = Spans()
 
-
 CALLS: Final = CollectorRegistry()
 """The metrics of calls. API and workers both make calls, and serve them."""
-_KINDS: Final = {"call": "tool", "grade": "grader", "episode": "environment"}
-"""Kinds by the prefix of a call's id."""
 OTHER: Final = "other"
 SECONDS: Final = (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300)
 
@@ -244,7 +222,8 @@ _seconds: Final = Histogram(
 
 def kind_of(call_id: str) -> str:
     """Returns `tool`, `grader` (judges too), `environment`, or `other` for calls of the service."""
-    return _KINDS.get(call_id.partition("_")[0], OTHER)
+    kinds = {"call": "tool", "grade": "grader", "episode": "environment"}
+    return kinds.get(call_id.partition("_")[0], OTHER)
 
 
 def count_call(kind: str, outcome: str, *, attempts: int, seconds: float) -> None:
@@ -252,3 +231,32 @@ def count_call(kind: str, outcome: str, *, attempts: int, seconds: float) -> Non
     _calls.labels(kind, outcome).inc()
     _retries.labels(kind).inc(max(0, attempts - 1))
     _seconds.labels(kind).observe(seconds)
+
+
+EXPORTS: Final = CollectorRegistry()
+"""The metrics of the export."""
+SPANS_TOTAL: Final = Counter(
+    "agent_rft_spans",
+    "Spans of jobs by what became of them: exported, failed (the collector refused them or did not "
+    "take them in time), dropped (the queue was full, or the process ended).",
+    ("outcome",),
+    registry=EXPORTS,
+)
+
+
+@asynccontextmanager
+async def exporting_spans(export: SpanExport | None) -> AsyncIterator[None]:
+    """Exports the spans of the block; `None` records none. Raises `ExporterMissing`."""
+    if export is None:
+        yield
+        return
+    check_installed()
+    from app.kit.otlp import OtlpSink  # noqa: PLC0415 - needs the optional extra
+
+    sink = OtlpSink(export)
+    SPANS.begin(sink)
+    try:
+        yield
+    finally:
+        SPANS.stop()
+        await asyncio.to_thread(sink.close)

@@ -4,7 +4,6 @@ import ast
 import re
 from collections.abc import Callable, Iterator, Mapping
 from threading import Lock
-from types import MappingProxyType
 from typing import Any, Final
 
 TOOL_NAME: Final = r"^[a-zA-Z0-9_-]{1,64}$"
@@ -21,38 +20,31 @@ DATA_SET: Final = rf"^{_PART}/{_PART}$"
 DATA_SPLIT: Final = r"^[A-Za-z0-9_.]{1,64}$"
 REVISION: Final = r"^[A-Za-z0-9_][A-Za-z0-9_./-]{0,127}$"
 TRACKER_PROJECT: Final = r"^[A-Za-z0-9][A-Za-z0-9_.\- ]{0,99}$"
-PATTERNS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        TOOL_NAME: "1 to 64 letters, digits, '_' and '-'",
-        SERVER_LABEL: "1 to 64 letters, digits, '_' and '-', a letter first",
-        f"^{FORMULA_NAME}$": "a name of letters, digits and '_' that does not start with a digit",
-        TAG: "1 to 64 letters, digits, '_', '.' and '-', a letter or '_' first",
-        TRACKER_PROJECT: "1 to 100 letters, digits, spaces, '_', '.' and '-', no mark first",
-        DATA_SET: "owner and name of a data set, such as 'openai/gsm8k'",
-        DATA_SPLIT: "1 to 64 letters, digits, '_' and '.'",
-        REVISION: "1 to 128 letters, digits, '_', '.', '/' and '-', a letter, a digit or '_' first",
-        MD5: "32 hexadecimal digits",
-        PRINTABLE_ASCII: "1 to 256 printable ASCII characters without spaces",
-    }
-)
+PATTERNS: Final[Mapping[str, str]] = {
+    TOOL_NAME: "1 to 64 letters, digits, '_' and '-'",
+    SERVER_LABEL: "1 to 64 letters, digits, '_' and '-', a letter first",
+    f"^{FORMULA_NAME}$": "a name of letters, digits and '_' that does not start with a digit",
+    TAG: "1 to 64 letters, digits, '_', '.' and '-', a letter or '_' first",
+    TRACKER_PROJECT: "1 to 100 letters, digits, spaces, '_', '.' and '-', no mark first",
+    DATA_SET: "owner and name of a data set, such as 'openai/gsm8k'",
+    DATA_SPLIT: "1 to 64 letters, digits, '_' and '.'",
+    REVISION: "1 to 128 letters, digits, '_', '.', '/' and '-', a letter, a digit or '_' first",
+    MD5: "32 hexadecimal digits",
+    PRINTABLE_ASCII: "1 to 256 printable ASCII characters without spaces",
+}
 """Descriptions of texts that must match a regular expression, by expression."""
-
 
 _one_at_a_time = Lock()
 
 
 def module_of(source: str) -> ast.Module:
-    """Parses a text. Raises what `ast.parse` raises: SyntaxError, ValueError, RecursionError or
-    MemoryError.
-    """
+    """Raises what `ast.parse` raises: SyntaxError, ValueError, RecursionError, MemoryError."""
     with _one_at_a_time:
         return ast.parse(source)  # noqa: TID251 - the lock is held
 
 
 def expression_of(text: str) -> ast.Expression:
-    """Parses a text. Raises what `ast.parse` raises: SyntaxError, ValueError, RecursionError or
-    MemoryError.
-    """
+    """Does the same for an expression."""
     with _one_at_a_time:
         return ast.parse(text, mode="eval")  # noqa: TID251 - the lock is held
 
@@ -61,24 +53,18 @@ Redaction = Callable[[str], str]
 """Returns a text without what may not be stored."""
 
 _PATTERNS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
-    (
-        re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}"),
-        "[e-mail]",
-    ),
+    (re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}"), "[e-mail]"),
     (re.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}+(?: ?[A-Z0-9]{1,3}+)?+\b"), "[iban]"),
     (re.compile(r"(?<![\w+])(?:\+|00)\d(?:[ ./()-]{0,2}\d){6,14}+(?!\w)"), "[phone]"),
 )
 
 
 def nothing(text: str) -> str:
-    """Returns the text as it is."""
     return text
 
 
 def shaped_data(text: str) -> str:
-    """Returns the text with e-mail addresses, IBANs and international telephone numbers replaced by
-    `[e-mail]`, `[iban]` and `[phone]`.
-    """
+    """Returns the text with `[e-mail]`, `[iban]` and `[phone]` (international ones) in place."""
     for pattern, placeholder in _PATTERNS:
         text = pattern.sub(placeholder, text)
     return text
@@ -105,9 +91,7 @@ def storable(text: str) -> str:
 
 
 def excerpt(text: str, *, most: int) -> str:
-    """Returns an external text for use in a message: cut to a number of characters, with U+FFFD for
-    control characters.
-    """
+    """Returns an external text for a message: cut, with U+FFFD for control characters."""
     cut = text if len(text) <= most else text[:most] + "…"
     return "".join(each if each.isprintable() else "\ufffd" for each in cut)
 
@@ -119,7 +103,6 @@ def first_unstorable(value: Any) -> str | None:
 
 
 def has_nul(value: Any) -> bool:
-    """Returns whether U+0000 is in a text or key of a JSON value."""
     return any("\x00" in text for text in _strings(value))
 
 

@@ -1,4 +1,4 @@
-"""Pooled connections: the check of a connection, the begin of a transaction, lost connections.
+"""Transactions of requests and runs on pooled connections, which may be lost.
 
 `BEGIN` and the settings that row-level security reads are sent in one pipeline.
 """
@@ -9,13 +9,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from types import TracebackType
-from typing import Any, Final, Generic, Self, TypeVar
+from typing import Any, Final, Generic, Self, TypeVar, cast
 
 import psycopg
 import structlog
 from psycopg import AsyncConnection as DriverConnection
 from psycopg import AsyncRawCursor
-from psycopg import Error as DriverError
 from psycopg.pq import TransactionStatus
 from sqlalchemy import PoolResetState
 from sqlalchemy.exc import DBAPIError, DisconnectionError, InterfaceError, OperationalError
@@ -31,39 +30,25 @@ from app.kit.sql import ACTOR, Callback, PreparedStatement, SessionStatements, V
 _SET = "SELECT set_config(%s, %s, true)"
 _LOSSES = (OperationalError, InterfaceError, PoolTimeoutError, psycopg.OperationalError)
 _PASSING: Final = ("08", "40", "53", "55P03", "57", "58")
-"""Prefixes of the SQLSTATEs after which a retry may succeed: the server is unavailable, stops, is
-full, or aborted the statement because of another one, a timeout or a cancellation. Psycopg
-classifies further codes as operational, such as 54, but a value beyond a limit of Postgres fails
-every time.
+"""Prefixes of SQLSTATEs after which a retry may succeed: the server is unavailable, stops, is full,
+or aborted the statement. A value beyond a limit of Postgres, such as 54, fails every time.
 """
 
 
 def is_connection_loss(error: BaseException) -> bool:
-    """Returns True if the connection was lost or the server has a temporary fault; False for a
-    fault of the statement.
-    """
-    if isinstance(error, DBAPIError):
-        if error.connection_invalidated:
-            return True
-        if isinstance(error.orig, psycopg.Error):
-            return _is_of_the_server(error.orig)
-    if isinstance(error, psycopg.Error):
-        return _is_of_the_server(error)
-    return isinstance(error, (*_LOSSES, ConnectionError))
-
-
-def _is_of_the_server(error: psycopg.Error) -> bool:
-    """Returns True for an error without an SQLSTATE: the driver lost the server or never reached
-    it.
-    """
-    if error.sqlstate is None:
-        return isinstance(error, psycopg.OperationalError | psycopg.InterfaceError)
-    return error.sqlstate.startswith(_PASSING)
+    """True for a lost connection or a temporary fault of the server, not for the statement's."""
+    if isinstance(error, DBAPIError) and error.connection_invalidated:
+        return True
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    if not isinstance(cause, psycopg.Error):
+        return isinstance(error, (*_LOSSES, ConnectionError))
+    if cause.sqlstate is None:  # the driver lost the server or never reached it
+        return isinstance(cause, psycopg.OperationalError | psycopg.InterfaceError)
+    return cause.sqlstate.startswith(_PASSING)
 
 
 @contextmanager
 def losses_as_unavailable() -> Iterator[None]:
-    """Raises `Unavailable` instead of an error that means a lost connection."""
     try:
         yield
     except Exception as error:
@@ -75,12 +60,10 @@ def losses_as_unavailable() -> Iterator[None]:
 async def begin(
     connection: AsyncConnection, context: Mapping[str, str], *, acts: bool = False
 ) -> None:
-    """Begins a transaction with settings that end with it. If it `acts`, its changes are those of
-    the task's actor.
+    """Begins a transaction with settings, and the task's actor if it `acts`.
 
-    Raises `ConnectionError` when the connection is lost, and removes it from the pool. A
-    cancellation removes it too: psycopg does not leave a pipeline that it was cancelled while
-    entering, and the next transaction on the connection would get no rows.
+    Raises `ConnectionError` for a lost connection, which leaves the pool. A cancellation removes it
+    too: psycopg does not leave a pipeline that it was entering, and later transactions get no rows.
     """
     driver = await driver_of(connection)
     try:
@@ -101,18 +84,13 @@ async def begin(
 
 
 async def driver_of(connection: AsyncConnection) -> DriverConnection[Any]:
-    """Returns psycopg's own connection."""
-    driver = (await connection.get_raw_connection()).driver_connection
-    if not isinstance(driver, DriverConnection):
-        raise TypeError("the driver's connection is not a psycopg AsyncConnection")
-    return driver
+    raw = await connection.get_raw_connection()
+    return cast("DriverConnection[Any]", raw.driver_connection)
 
 
 def refuse_closed(connection: Any, _record: object, _proxy: object) -> None:
-    """Refuses a closed connection at check-out from the pool, so that the pool opens another.
-
-    An idle server only sends the end of the connection, so a readable socket means that the server
-    closed it.
+    """Refuses a closed connection, so that the pool opens another: an idle server only sends the
+    end of a connection, which makes its socket readable.
     """
     pgconn = connection.driver_connection.pgconn
     if pgconn.status != 0:  # libpq's CONNECTION_OK
@@ -124,28 +102,21 @@ def refuse_closed(connection: Any, _record: object, _proxy: object) -> None:
 
 
 def is_idle(driver: DriverConnection[Any]) -> bool:
-    """Returns True for an open connection without a transaction."""
     return driver.pgconn.transaction_status == TransactionStatus.IDLE
 
 
 def roll_back_open(connection: Any, _record: object, state: PoolResetState) -> None:
-    """Rolls back the transaction of a connection that returns to the pool, if it has one: after a
-    statement of its own it has none.
-    """
-    if not state.asyncio_safe or state.transaction_was_reset:
-        return
-    if not is_idle(connection.driver_connection):
+    """Rolls back the open transaction of a connection that returns to the pool."""
+    is_open = state.asyncio_safe and not state.transaction_was_reset
+    if is_open and not is_idle(connection.driver_connection):
         connection.rollback()
 
 
 _SLOT_TIMEOUT_S: Final = 10.0
-
 _current: ContextVar["RequestTransaction | None"] = ContextVar("request_transaction", default=None)
 
 
 class RequestTransaction:
-    """The open transaction of a request, shared by the request's units."""
-
     def __init__(self, session: AsyncSession, context: Mapping[str, str]) -> None:
         self.session = session
         self.context = dict(context)
@@ -170,11 +141,8 @@ class RequestTransaction:
 
 
 class RequestSlots:
-    """Limits the number of requests that occupy a transaction, and so a connection, until they end.
-
-    Such a request may need a second connection, for a unit of another context. If requests
-    occupied all connections, none of them could end. One project leaves slots to the others of its
-    organization, and one organization a slot to other organizations.
+    """Limits the requests that occupy a connection until they end, as each may need a second one. A
+    project leaves slots to the others of its organization, and that one to others.
     """
 
     def __init__(self, at_once: int) -> None:
@@ -219,8 +187,7 @@ class BaseUnitOfWork:
     _acts = False
 
     def __init__(self, sessions: Sessions, context: Mapping[str, str]) -> None:
-        self._sessions = sessions
-        self._context = context
+        self._sessions, self._context = sessions, context
         self._after_commit: list[Callback] = []
         self._joined: RequestTransaction | None = None
 
@@ -228,40 +195,28 @@ class BaseUnitOfWork:
         self._after_commit.append(callback)
 
     async def rows(self, statement: PreparedStatement, values: Values) -> Sequence[Any]:
-        """Runs one statement in this transaction and returns its rows."""
         return await self._statements.rows(statement, values)
 
     async def __aenter__(self) -> Self:
-        self._joined = joinable(self._context)
+        self._joined = request = joinable(self._context)
         with losses_as_unavailable():
-            if self._joined is not None:
-                await self._join(self._joined)
-            else:
-                await self._begin()
+            if request is not None:
+                await request.enter()
+            self._session = self._sessions() if request is None else request.session
+            try:
+                if request is not None:
+                    self._savepoint = await self._session.begin_nested()
+                else:
+                    await begin(await self._session.connection(), self._context, acts=self._acts)
+                self._statements = SessionStatements(self._session, self.after_commit)
+                await self._open(self._session)
+            except BaseException:
+                if request is not None:
+                    request.leave()
+                else:
+                    await self._close()
+                raise
         return self
-
-    async def _begin(self) -> None:
-        self._session = self._sessions()
-        try:
-            await begin(await self._session.connection(), self._context, acts=self._acts)
-            await self._build(self._session)
-        except BaseException:
-            await self._close()
-            raise
-
-    async def _join(self, request: RequestTransaction) -> None:
-        await request.enter()
-        try:
-            self._session = request.session
-            self._savepoint = await self._session.begin_nested()
-            await self._build(self._session)
-        except BaseException:
-            request.leave()
-            raise
-
-    async def _build(self, session: AsyncSession) -> None:
-        self._statements = SessionStatements(session, self.after_commit)
-        await self._open(session)
 
     async def _open(self, session: AsyncSession) -> None:
         """What a kind of unit does first in its transaction, such as a lock."""
@@ -280,11 +235,18 @@ class BaseUnitOfWork:
             if self._joined is not None:
                 await self._leave(self._joined, error)
             else:
-                await self._end(error)
+                try:
+                    if error is None:
+                        await self._session.commit()
+                finally:
+                    await self._close()
             if error is not None and is_connection_loss(error):
                 raise error
-        if error is None and self._joined is None:
-            await self._run_callbacks()
+        for callback in self._after_commit if error is None and self._joined is None else ():
+            try:
+                await callback()
+            except Exception:
+                log.exception("after-commit work failed")
 
     async def _leave(self, request: RequestTransaction, error: BaseException | None) -> None:
         """Releases this unit's savepoint in the request's transaction, or rolls it back."""
@@ -297,22 +259,7 @@ class BaseUnitOfWork:
         finally:
             request.leave()
 
-    async def _end(self, error: BaseException | None) -> None:
-        try:
-            if error is None:
-                await self._session.commit()
-        finally:
-            await self._close()
-
-    async def _run_callbacks(self) -> None:
-        for callback in self._after_commit:
-            try:
-                await callback()
-            except Exception:
-                log.exception("after-commit work failed")
-
     async def _close(self) -> None:
-        """Rolls back an open transaction; a lost connection has nothing to roll back."""
         try:
             await self._session.close()
         except Exception as error:
@@ -347,9 +294,7 @@ class AutocommitStatements:
     """Runs each statement as a transaction of its own, under the one setting of `context`."""
 
     def __init__(self, engine: AsyncEngine, sessions: Sessions, context: Mapping[str, str]) -> None:
-        self._engine = engine
-        self._sessions = sessions
-        self._context = context
+        self._engine, self._sessions, self._context = engine, sessions, context
 
     async def rows(self, statement: PreparedStatement, values: Values) -> Sequence[Any]:
         if joinable(self._context) is not None:
@@ -368,23 +313,19 @@ class AutocommitStatements:
 
     async def _run(self, statement: PreparedStatement, arguments: list[Any]) -> Sequence[Any]:
         connection = await self._engine.raw_connection()
-        driver = connection.driver_connection
+        driver = cast("DriverConnection[Any]", connection.driver_connection)
         try:
-            if not isinstance(driver, DriverConnection):
-                raise TypeError("the driver's connection is not a psycopg AsyncConnection")
-            try:
-                # A raw cursor does not search the text for placeholders: its parameters are
-                # numbered.
-                cursor = AsyncRawCursor(driver, row_factory=lambda _: statement.make_row)
-                # The first use prepares the statement, because planning takes as long as the rest.
-                await cursor.execute(statement.text, arguments, prepare=True)
-                return await cursor.fetchall()
-            except DriverError as error:
-                if driver.closed:
-                    connection.invalidate(error)
-                raise
+            # A raw cursor does not search the text for placeholders: its parameters are numbered.
+            cursor = AsyncRawCursor(driver, row_factory=lambda _: statement.make_row)
+            # The first use prepares the statement, because planning takes as long as the rest.
+            await cursor.execute(statement.text, arguments, prepare=True)
+            return await cursor.fetchall()
+        except psycopg.Error as error:
+            if driver.closed:
+                connection.invalidate(error)
+            raise
         finally:
-            if isinstance(driver, DriverConnection) and is_idle(driver):
+            if is_idle(driver):
                 connection.close()  # nothing to roll back, so nothing to wait for
             else:
                 await greenlet_spawn(connection.close)

@@ -20,7 +20,7 @@ from typing import Annotated, Final, Literal, cast, get_args
 from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
-from app.kit.disks import sha256_of_open
+from app.kit.directories import sha256_of_open
 from app.kit.processes import BACKUP_UNUSABLE
 from app.kit.settings_sources import derive_key, long_enough
 from app.local.base_model import ChosenModel

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from app.kit.disks import free_bytes
+from app.kit.directories import free_bytes
 from app.local.processes import Child
 from app.local.state import EmbeddedError
 from app.tools.sandbox import socket_address, to_frame

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import structlog
 
-from app.kit.disks import free_bytes
+from app.kit.directories import free_bytes
 from app.kit.processes import running_module
 from app.local.commands import CommandFailed, run_once
 from app.local.servers import PostgresServer, package_dir

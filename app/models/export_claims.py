@@ -10,8 +10,7 @@ from typing_extensions import override
 
 from app.across_tenants import ClaimUnitOfWork, set_tenant
 from app.database import Database
-from app.kit.leases import Lease, lock_held
-from app.kit.queues import WORKER_LOST, QueuedRows
+from app.kit.leases import WORKER_LOST, Lease, QueuedRows, lock_held
 from app.kit.transactions import BaseUnitOfWork, Sessions
 from app.models.adapters import OPEN_EXPORTS, ExportStatus
 from app.models.export_store import LeasedExportStore

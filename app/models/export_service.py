@@ -14,8 +14,7 @@ import structlog
 
 from app.database import Database
 from app.kit.callers import Tenant
-from app.kit.directories import MANIFEST, ManifestMismatch, check_digests, read_manifest
-from app.kit.disks import FreeSpace
+from app.kit.directories import MANIFEST, FreeSpace, ManifestMismatch, check_digests, read_manifest
 from app.kit.errors import InvalidRequest, NoFreeSpace, NotFound, WrongState
 from app.kit.ids import new_id
 from app.kit.job_queue import JobQueue

@@ -11,8 +11,8 @@ from app.graders.definitions import GRADER_MODELS
 from app.http.requests import LONGEST_ROW, LONGEST_TEXT, text_of, unless_client_hangs_up
 from app.jobs.jobs import Job
 from app.kit.errors import InvalidRequest
+from app.kit.fields import FieldKind, Models, walk_fields
 from app.kit.strict_json import UnusableJson, read_json
-from app.kit.walk import FieldKind, Models, walk_fields
 from app.pages.charts import COLOURS, Chart, Line
 from app.pages.refusals import PageRoute
 from app.pages.rendering import job_labels, page

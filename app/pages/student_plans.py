@@ -11,8 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from app.jobs.requests import JobRequest
 from app.jobs.stop_options import Action
-from app.kit.errors import InvalidRequest
-from app.kit.issues import PreflightIssue
+from app.kit.errors import InvalidRequest, PreflightIssue
 from app.models.models import STUDENT_PREFIX
 from app.pages.curricula import rows_of
 from app.pages.examples import KINDS, ExampleKind, kind_of_recipe

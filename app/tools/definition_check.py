@@ -22,10 +22,10 @@ from app.kit.fields import (
     Path,
     SecretMark,
     TemplateMark,
+    WalkedField,
     parameter,
 )
 from app.kit.slots import ProjectSlots
-from app.kit.walk import WalkedField
 from app.models.models import STUDENT_PREFIX
 from app.models.service import JudgeModels
 from app.tools.registry import SERVICE_KEYS, LabelChanges, RegisteredVersion

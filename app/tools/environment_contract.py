@@ -14,7 +14,7 @@ from app.kit.endpoint_pool import EndpointPool
 from app.kit.endpoints import CallSigner, EndpointFault
 from app.kit.http import is_success
 from app.kit.ids import new_id
-from app.kit.secret_echoes import Echoes
+from app.kit.redaction import Echoes
 from app.kit.texts import storable
 from app.tools.contract_tests import (
     Exchange,

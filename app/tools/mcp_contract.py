@@ -18,10 +18,10 @@ from app.kit.endpoint_pool import EndpointPool
 from app.kit.endpoints import CallSigner, EndpointFault
 from app.kit.errors import InvalidRequest, refused_value
 from app.kit.faults import refused_wholly
+from app.kit.fields import walk_fields
 from app.kit.ids import new_id
-from app.kit.secret_echoes import Echoes, shown_url
+from app.kit.redaction import Echoes, shown_url
 from app.kit.slots import ProjectSlots
-from app.kit.walk import walk_fields
 from app.models.service import JudgeModels
 from app.settings import EgressSettings
 from app.tools.contract_tests import (

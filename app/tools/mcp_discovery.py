@@ -24,7 +24,7 @@ from pydantic import BaseModel
 
 from app.kit.endpoint_pool import EndpointPool
 from app.kit.endpoints import CallSigner, EndpointFault, FaultKind
-from app.kit.secret_echoes import Echoes
+from app.kit.redaction import Echoes
 from app.kit.texts import storable
 from app.tools.mcp_listings import (
     CUT,

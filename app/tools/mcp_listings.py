@@ -10,11 +10,9 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Final
 
-from app.kit.errors import InvalidRequest, refused_value
-from app.kit.fields import Json
-from app.kit.issues import PreflightIssue
+from app.kit.errors import InvalidRequest, PreflightIssue, refused_value
+from app.kit.fields import Json, value_of
 from app.kit.texts import SERVER_LABEL, TOOL_NAME
-from app.kit.walk import value_of
 from app.tools.mcp_servers import McpListing, McpResource, McpServerSpec, McpTool, is_reading_tool
 from app.tools.tools import KEY as RATE_LIMIT
 from app.tools.tools import LABEL, ToolSpec, lowest_rate, rate_fault

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
+from app.kit.errors import NoEffect
 from app.kit.faults import UnreadKey
-from app.kit.issues import NoEffect
 
 
 class Noun(StrEnum):

@@ -6,12 +6,11 @@ from typing import Annotated, Any, Final, Literal, Self
 from fastapi import Query
 from pydantic import ConfigDict, Field, StringConstraints
 
+from app.kit.errors import CONSTANT_GRADER, NoEffect
 from app.kit.faults import UNKNOWN_PARAMETER, UnreadKey, unknown_key_error, unread
-from app.kit.fields import DescribedModel, Json
-from app.kit.issues import CONSTANT_GRADER, NoEffect
+from app.kit.fields import DescribedModel, FieldKind, Json, WalkedField
 from app.kit.schemas import ClosedBody, Metadata, WireModel
 from app.kit.texts import TOOL_NAME
-from app.kit.walk import FieldKind, WalkedField
 from app.tools.contracts import (
     MAX_RATE,
     MAX_REQUESTS,

@@ -13,7 +13,7 @@ from app.kit.errors import InvalidRequest
 from app.kit.faults import UnreadKey
 from app.kit.fields import parameter
 from app.kit.json_schemas import refuse_function_schema
-from app.kit.secret_echoes import shown_url
+from app.kit.redaction import shown_url
 from app.kit.slots import RETRY_LONG_WORK_AFTER_S, ProjectSlots
 from app.tools.contract_tests import CALL_TIMEOUT_S
 from app.tools.contracts import (

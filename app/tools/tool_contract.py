@@ -12,7 +12,7 @@ from app.kit.egress import Egress, EgressReply, FailureKind
 from app.kit.endpoint_pool import MAX_REQUEST_BYTES, Endpoint, EndpointPool
 from app.kit.endpoints import CallSigner, EndpointFault, FaultKind
 from app.kit.ids import new_id, random_text
-from app.kit.secret_echoes import Echoes
+from app.kit.redaction import Echoes
 from app.tools.contract_tests import (
     TIME_OVER,
     Deadline,

@@ -32,12 +32,11 @@ from app.graders.template_faults import REWARDS_ALIKE, constant_scores, unplayab
 from app.kit.egress import Egress
 from app.kit.endpoint_pool import EndpointPool
 from app.kit.endpoints import CallSigner, EndpointFault, FaultKind
-from app.kit.errors import InvalidRequest
+from app.kit.errors import InvalidRequest, NoEffect
 from app.kit.faults import refused_wholly
+from app.kit.fields import walk_fields
 from app.kit.ids import new_id
-from app.kit.issues import NoEffect
 from app.kit.redaction import redacted_json
-from app.kit.walk import walk_fields
 from app.models.service import JudgeModels
 from app.settings import EgressSettings, EmbeddingSettings, JudgeSettings
 from app.tools.definition_check import check_definition

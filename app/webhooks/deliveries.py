@@ -16,7 +16,7 @@ from typing_extensions import override
 from app.accounts.tables import ProjectTable as Project
 from app.across_tenants import ClaimUnitOfWork, set_tenant
 from app.database import Database
-from app.events.events import CommittedEvent
+from app.events.store import CommittedEvent
 from app.kit.ids import new_id
 from app.kit.leases import Lease, LeasedRows, is_held, is_unleased, lease_lost
 from app.kit.sql import unix

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, Self, assert_never, get_args
 
 from app.jobs.jobs import JobStatus
 from app.kit.http import is_success
-from app.kit.secret_echoes import url_has_placeholder
+from app.kit.redaction import url_has_placeholder
 
 EventType = Literal[
     "fine_tuning.job.succeeded",

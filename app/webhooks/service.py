@@ -11,9 +11,8 @@ from app.kit.egress import Egress
 from app.kit.endpoints import signing_secret
 from app.kit.errors import EndpointRefused, InvalidRequest, WrongState
 from app.kit.ids import new_id
-from app.kit.redaction import with_earlier_url
+from app.kit.redaction import shown_url, with_earlier_url
 from app.kit.sealing import SecretBox, SecretsUnreadable
-from app.kit.secret_echoes import shown_url
 from app.webhooks.events import (
     EndpointCredentials,
     EventType,

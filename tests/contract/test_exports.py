@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from app.kit.disks import FreeSpace
+from app.kit.directories import FreeSpace
 from app.kit.errors import LeaseLost
 from app.kit.leases import Lease
 from app.settings import RetentionSettings

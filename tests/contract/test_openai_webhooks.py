@@ -9,8 +9,8 @@ from openai import BadRequestError, InvalidWebhookSignatureError, NotFoundError,
 from openai.resources.webhooks import Webhooks
 
 from app.database import Database as Store
+from app.kit.egress import EgressPolicy
 from app.kit.egress_client import EgressClient
-from app.kit.egress_guard import EgressPolicy
 from app.kit.sealing import SecretBox
 from tests.support.contract.service import HOOK_PORT, ROW, Service
 from tests.support.webhooks.webhook_receiver import Taken, webhook_receiver

@@ -198,7 +198,7 @@ def test_the_examples_of_the_main_calls_fit_their_schemas(
 
 
 def test_the_example_of_a_new_job_is_read_and_nothing_in_it_is_unknown() -> None:
-    body = CreateFineTuningJob.model_validate(examples()["createFineTuningJob"].request)
+    body = CreateFineTuningJob.model_validate(examples()["createFineTuningJob"]["request"])
     assert body.to_spec().unread == ()
 
 

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from app.http.protocol import Protocol
-from app.kit.local_objects import LocalObjects
+from app.kit.objects import LocalObjects
 from tests.support.contract.adapters import WEIGHTS, add_adapter, get_adapter
 from tests.support.contract.service import BASE, Service, running_service
 from tests.support.contract.siblings import SiblingProject

@@ -11,9 +11,8 @@ from typing import Any
 from prometheus_client import CollectorRegistry
 from pydantic import BaseModel, ConfigDict, Field
 
-from app.http.process_metrics import ProcessMetrics
-from app.kit.telemetry import CALLS
-from app.kit.telemetry_exports import EXPORTS
+from app.http.monitoring import ProcessMetrics
+from app.kit.telemetry import CALLS, EXPORTS
 from tests.support.cases import cases
 from workers.telemetry.process_metrics import WORK
 from workers.telemetry.worker_metrics import WorkerMetrics

@@ -25,7 +25,7 @@ from app.evals.data_sources import (
 from app.evals.evals import ALL_ITEMS_ERRORED, OutputItem, nothing_scored
 from app.files.rows import MAX_ROW_BYTES, is_blank
 from app.kit.errors import NotFound, RunFailed, first_fault
-from app.kit.local_objects import local_copy
+from app.kit.objects import local_copy
 from workers.evals.context import EvalContext
 from workers.evals.items import WorkedItem, work_on
 from workers.processes.retry import retry_while_unavailable

@@ -30,9 +30,9 @@ from app.graders.scorer import (
 )
 from app.kit.endpoints import FaultKind
 from app.kit.errors import FORMULA_ERROR, MODEL_ERROR, PYTHON_ERROR, SANDBOX_ERROR
+from app.kit.fields import FieldKind, walk_fields
 from app.kit.ids import SampleKey
 from app.kit.telemetry import SPANS
-from app.kit.walk import FieldKind, walk_fields
 from app.rollouts.metrics import ANSWER_FLAGS
 from app.rollouts.trajectory import Failure, FailureClass, Grade, GradeOrFailure, Trajectory
 from workers.grading.group_scorer import GraderFailure, GroupScorer, PerSampleScorer, SampleGrader

@@ -18,12 +18,11 @@ from typing import Any
 
 import structlog
 
-from app.kit.disks import FreeSpace
+from app.kit.directories import FreeSpace
 from app.kit.errors import LeaseLost, Unavailable
 from app.kit.leases import Lease
 from app.kit.logs import log_to_stderr
-from app.kit.telemetry import SPANS, SpanPosition, span_of, trace_of
-from app.kit.telemetry_exports import exporting_spans
+from app.kit.telemetry import SPANS, SpanPosition, exporting_spans, span_of, trace_of
 from app.settings import Settings, load_settings
 from workers.processes.clients import Clients, open_clients
 from workers.processes.leased_work import LeasedWork, renew_until_end, run_while_renewed

@@ -19,11 +19,10 @@ from typing import Any, Final, Literal, Self
 import structlog
 
 from app.database import Database
-from app.kit.disks import FreeSpace
+from app.kit.directories import FreeSpace
 from app.kit.errors import LeaseLost, Unavailable
 from app.kit.job_queue import CeleryJobQueue, JobQueue
-from app.kit.leases import Lease
-from app.kit.queues import QueuedRows
+from app.kit.leases import Lease, QueuedRows
 from app.settings import LeaseSettings, Settings
 from workers.processes.child import EXIT_FAULT, EXIT_LEASE_LOST, EXIT_NO_SPACE, decode
 from workers.processes.clients import open_database

@@ -12,8 +12,7 @@ from app.kit.egress import Egress
 from app.kit.egress_client import build_egress
 from app.kit.endpoints import cache_salt
 from app.kit.job_queue import CeleryJobQueue, JobQueue
-from app.kit.local_objects import build_objects
-from app.kit.objects import Objects
+from app.kit.objects import Objects, build_objects
 from app.models.engine import AdapterCache, Inference, build_adapter_cache
 from app.models.engine_http import HttpInference
 from app.settings import Settings, load_settings

@@ -12,8 +12,8 @@ from typing import Final, assert_never
 import structlog
 
 from app.database import Database
-from app.events.events import CommittedEvent
 from app.events.reader_store import ALL_PROJECTS, ClaimedCursor, EventReaderUnitOfWork, event_reader
+from app.events.store import CommittedEvent
 from app.kit.errors import LeaseLost, Unavailable
 from app.webhooks.events import EVENT_TYPES
 

@@ -21,8 +21,7 @@ from app.across_tenants import ClaimUnitOfWork
 from app.database import Database
 from app.kit.errors import LeaseLost, Unavailable
 from app.kit.job_queue import JobQueue
-from app.kit.leases import Lease
-from app.kit.queues import QueuedRows
+from app.kit.leases import Lease, QueuedRows
 from app.kit.telemetry import SpanName
 from app.settings import LeaseSettings, RetentionSettings, Settings
 from workers.processes.retry import retry_while_unavailable
@@ -58,7 +57,7 @@ class LeasedWork:
 
     async def claim(self, database: Database, settings: Settings) -> list[Lease]:
         """Claims the row that is next among all projects, if there is one; see
-        `app.kit.queues`.
+        `app.kit.leases`.
         """
         owner = f"{socket.gethostname()}:{os.getpid()}:{uuid4().hex[:8]}"
         async with self.claims(database).giving_up_after(settings.lease.heartbeat_s) as unit:

@@ -24,8 +24,7 @@ from app.kit.egress import Egress
 from app.kit.errors import SECRETS_LOST, AgentRftError, RunFailed, SecretsLost
 from app.kit.faults import refused_today
 from app.kit.ids import OrganizationId
-from app.kit.local_objects import build_objects
-from app.kit.objects import Objects
+from app.kit.objects import Objects, build_objects
 from app.kit.sealing import build_secret_box
 from app.models.adapters import CONFIG_FILE
 from app.models.compute import ComputeChoice

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from app.database import Database
-from app.events.events import CommittedEvent
 from app.events.reader_store import event_reader
+from app.events.store import CommittedEvent
 from app.jobs.claims import JobReaderUnitOfWork, TrackedJob, job_reader, tracked_jobs
 from app.jobs.integrations import DEFAULT_TRACES, TrackerKind, trackers_of
 from app.jobs.jobs import TERMINAL, Job

@@ -27,7 +27,7 @@ from app.kit.egress import EgressReply
 from app.kit.endpoints import EndpointFault, EndpointRequest, FaultKind
 from app.kit.fields import CustomerUrl, SecretHeaders
 from app.kit.http import is_error, is_success
-from app.kit.secret_echoes import Echoes
+from app.kit.redaction import Echoes
 from app.rollouts.trajectory import MAX_COMPONENTS, is_component_name
 from app.tools.tools import RateLimit
 

@@ -13,12 +13,12 @@ from app.jobs.supervised import MethodType
 from app.kit.errors import (
     InvalidRequest,
     NotFound,
+    PreflightIssue,
     RequestError,
     missing_parameter,
     refused_value,
 )
 from app.kit.fields import DescribedModel, Json
-from app.kit.issues import PreflightIssue
 from app.kit.schemas import ClosedBody, Metadata, first_fault
 from app.teaching.plans.estimates import PlanEstimate, plan_estimate
 from app.teaching.plans.knob_readings import Outside, Reading

@@ -11,9 +11,8 @@ from app.jobs.requests import RequestedMethod
 from app.jobs.supervised import DpoMethod, MethodType, SupervisedMethod
 from app.kit.errors import InvalidRequest, refused_value
 from app.kit.faults import UNKNOWN_PARAMETER, refusal, unknown_key_error, unread
-from app.kit.fields import DescribedModel, parameter
+from app.kit.fields import DescribedModel, WalkedField, parameter, walk_fields
 from app.kit.redaction import split
-from app.kit.walk import WalkedField, walk_fields
 from app.teaching.plans.knobs import Knobs, checked_knobs
 from app.teaching.plans.plans import CompiledPlan, PlanRequest, compile_plan
 from app.tools.environments import built_in, is_graded_by

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from app.kit import redaction
-from app.kit.redaction import MAX_SEALED, secrets_in
-from app.kit.secret_echoes import MAX_CREDENTIALS
+from app.kit.redaction import MAX_CREDENTIALS, MAX_SEALED, secrets_in
 from tests.support.api.application import ENDPOINT, Api
 from tests.support.api.job_calls import JOBS, changed
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from app.kit.fields import Json
-from app.kit.secret_echoes import REDACTED
+from app.kit.redaction import REDACTED
 from tests.support.api.application import running
 from tests.support.endpoints import ReceivedRequest, Reply, endpoint
 from tests.support.environments.http_environments import GuessingWorld

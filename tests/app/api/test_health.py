@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from app.http.health import Health, PartHealth
-from app.http.health_routes import Readiness
+from app.http.monitoring import Readiness
 from tests.support.api.application import Api, running
 from tests.support.stack import Database
 from tests.support.web.application import application

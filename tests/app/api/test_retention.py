@@ -10,7 +10,7 @@ import pytest
 from typing_extensions import override
 
 from app.database import Database as Store
-from app.kit.local_objects import LocalObjects
+from app.kit.objects import LocalObjects
 from app.maintenance import MaintenanceUnitOfWork, maintenance
 from app.settings import RetentionSettings
 from tests.support.api.application import ENDPOINT, Api

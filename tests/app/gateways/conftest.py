@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from app.kit.local_objects import LocalObjects
-from app.kit.objects import Objects
+from app.kit.objects import LocalObjects, Objects
 from tests.support.objects.in_memory import in_memory_objects
 from tests.support.objects.s3_server import S3Server
 

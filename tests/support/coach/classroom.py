@@ -18,7 +18,7 @@ from app.graders.judge_calls import build_judge_egress
 from app.jobs.claims import job_claims
 from app.kit.egress_client import build_egress
 from app.kit.leases import Lease
-from app.kit.local_objects import build_objects
+from app.kit.objects import build_objects
 from app.models.engine_http import HttpInference
 from app.settings import EgressSettings
 from app.teaching.coach.driver import CoachRunner

@@ -14,7 +14,7 @@ _LEASE_S = 0.02
 
 
 async def _take() -> None:
-    context = ProcessContext.of(load_settings())
+    context = ProcessContext(load_settings())
     runner = CoachRunner(
         context.database,
         lambda tenant: Factory(context, tenant).coach_driver(),

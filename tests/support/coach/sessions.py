@@ -138,7 +138,7 @@ class Coaching:
 
 @asynccontextmanager
 async def coaching_of(api: Api, database: Database) -> AsyncIterator[Coaching]:
-    context = ProcessContext.of(database.settings)
+    context = ProcessContext(database.settings)
     try:
         yield Coaching(api, database, context, coach_runner(context))
     finally:

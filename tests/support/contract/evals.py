@@ -8,7 +8,7 @@ from openai import OpenAI
 from app.database import Database as Store
 from app.evals.claims import eval_claims
 from app.kit.egress_client import build_egress
-from app.kit.local_objects import build_objects
+from app.kit.objects import build_objects
 from app.models.engine_http import HttpInference
 from tests.support.contract.service import Service
 from tests.support.store.claims import claim_row

@@ -7,7 +7,7 @@ import httpx
 import torch
 
 from app.kit.leases import Lease
-from app.kit.local_objects import build_objects
+from app.kit.objects import build_objects
 from app.models.engine import Completion
 from app.models.export_claims import export_claims
 from app.settings import RetentionSettings, Settings, shipped_model_dir

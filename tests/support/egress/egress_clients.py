@@ -2,9 +2,8 @@
 
 import pytest
 
-from app.kit.egress import EgressFailure, EgressReply, EgressRequest, FailureKind
+from app.kit.egress import EgressFailure, EgressPolicy, EgressReply, EgressRequest, FailureKind
 from app.kit.egress_client import EgressClient
-from app.kit.egress_guard import EgressPolicy
 from tests.support.endpoints import (
     EndpointServer,
 )

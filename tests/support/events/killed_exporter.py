@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from app.database import Database
-from app.events.events import CommittedEvent
+from app.events.store import CommittedEvent
 from workers.processes.event_follower import ExternalConsumer, Follower
 
 NAME = "step-recorder"

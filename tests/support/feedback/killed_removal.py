@@ -12,7 +12,7 @@ from tests.support.processes.counted_turns import run_turns
 
 
 async def _remove(project_id: str, end_user: str) -> None:
-    context = ProcessContext.of(load_settings())
+    context = ProcessContext(load_settings())
     tenant = Tenant(
         organization_id=OrganizationId(""),
         project_id=ProjectId(project_id),

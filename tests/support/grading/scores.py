@@ -6,8 +6,8 @@ from app.graders.definitions import read_grader
 from app.graders.embeddings import Embeddings, NoEmbeddings
 from app.graders.judge import JudgeReply
 from app.graders.scorer import GradeRequest, GradingPorts, ScoreResult, build_scorer, text_sample
+from app.kit.egress import EgressPolicy
 from app.kit.egress_client import EgressClient
-from app.kit.egress_guard import EgressPolicy
 from app.kit.endpoint_pool import EndpointPool
 from app.kit.endpoints import CallSigner
 from app.tools.sandbox import Sandbox

@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+from app.kit.egress import EgressPolicy
 from app.kit.egress_client import EgressClient
-from app.kit.egress_guard import EgressPolicy
 from app.kit.endpoints import CallSigner
 from app.tools.mcp_discovery import JobListing, list_job_tools
 from app.tools.mcp_servers import McpServerSpec

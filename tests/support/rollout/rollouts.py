@@ -3,8 +3,8 @@
 from typing import Any
 
 from app.files.datasets import DatasetRow
+from app.kit.egress import EgressPolicy
 from app.kit.egress_client import EgressClient
-from app.kit.egress_guard import EgressPolicy
 from app.kit.endpoint_pool import EndpointPool
 from app.kit.endpoints import CallSigner
 from app.kit.ids import SampleKey

@@ -19,8 +19,7 @@ from app.jobs.reinforcement import ReinforcementMethod
 from app.jobs.stop_options import ReinforcementStopOptions
 from app.kit.egress import EgressReply, EgressRequest
 from app.kit.ids import new_id
-from app.kit.local_objects import build_objects
-from app.kit.objects import put_bytes
+from app.kit.objects import build_objects, put_bytes
 from app.models.engine_http import HttpInference
 from app.models.models import BaseModelSpec
 from app.rollouts.rollouts import RolloutFilter, RolloutRow

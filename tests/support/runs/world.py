@@ -17,7 +17,7 @@ from app.kit.callers import Tenant
 from app.kit.egress import EgressReply
 from app.kit.ids import new_id
 from app.kit.leases import Lease
-from app.kit.local_objects import build_objects
+from app.kit.objects import build_objects
 from app.models.engine import Completion
 from app.models.models import BaseModelSpec
 from app.settings import Settings

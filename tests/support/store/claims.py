@@ -8,8 +8,7 @@ from app.across_tenants import ClaimUnitOfWork
 from app.database import RunUnitOfWork
 from app.jobs.claims import job_claims
 from app.jobs.jobs import Job
-from app.kit.leases import Lease, is_unleased
-from app.kit.queues import QueuedRows
+from app.kit.leases import Lease, QueuedRows, is_unleased
 from tests.support.store.rows import Rows
 
 LEASE_S = 30.0

@@ -20,8 +20,7 @@ from app.database import Database
 from app.evals.claims import ClaimableEvalRuns, eval_claims
 from app.jobs.claims import ClaimableJobs, job_claims
 from app.kit.ids import new_id
-from app.kit.leases import Lease, QueuedRow, lock_held
-from app.kit.queues import QueuedRows
+from app.kit.leases import Lease, QueuedRow, QueuedRows, lock_held
 from app.models import export_claims as export_leases
 from tests.support import stack
 from tests.support.store.evals import a_run

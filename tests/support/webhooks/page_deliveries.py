@@ -1,8 +1,8 @@
 """Delivers what the application has committed, as the worker of an installation does."""
 
 from app.database import Database as Store
+from app.kit.egress import EgressPolicy
 from app.kit.egress_client import EgressClient
-from app.kit.egress_guard import EgressPolicy
 from app.kit.sealing import build_secret_box
 from tests.support.endpoints import EndpointServer
 from tests.support.stack import Database

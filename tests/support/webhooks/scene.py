@@ -11,8 +11,8 @@ from app.database import Database
 from app.jobs.jobs import Job, JobStatus, StopRequest
 from app.jobs.methods import stored_method
 from app.kit.callers import Tenant
+from app.kit.egress import EgressPolicy
 from app.kit.egress_client import EgressClient
-from app.kit.egress_guard import EgressPolicy
 from app.kit.ids import new_id
 from app.kit.sealing import SecretBox
 from app.webhooks.events import EVENT_TYPES, SigningSecret, WebhookDelivery, WebhookEndpoint

@@ -8,7 +8,7 @@ import pytest
 from app.database import Database as Store
 from app.graders.judge_calls import build_judge_egress
 from app.kit.egress_client import build_egress
-from app.kit.local_objects import build_objects
+from app.kit.objects import build_objects
 from app.models.engine_http import HttpInference
 from app.models.models import BaseModelSpec
 from app.settings import EgressSettings, LeaseSettings, Settings

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from app.events.events import CommittedEvent
 from app.events.reader_store import EventReaderUnitOfWork, event_reader
+from app.events.store import CommittedEvent
 from app.jobs.jobs import Job
 from app.rollouts.metrics import REWARD_MEAN
 from tests.support import stack

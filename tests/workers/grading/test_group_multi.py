@@ -16,7 +16,7 @@ from app.graders.judge_calls import EngineModel, EngineModels, RoutedJudges
 from app.graders.scorer import GradingPorts
 from app.kit.endpoints import CallSigner
 from app.kit.ids import GroupKey
-from app.kit.local_objects import LocalObjects
+from app.kit.objects import LocalObjects
 from app.models.engine import AdapterCache
 from app.models.engine_http import HttpInference
 from app.rollouts.trajectory import Failure, FailureClass, Grade, GradeOrFailure, Trajectory, Turn

@@ -14,7 +14,7 @@ from app.http.idempotency_store import StoredResponse
 from app.jobs.jobs import StopRequest
 from app.kit.errors import NotFound
 from app.kit.http import HttpResponse
-from app.kit.local_objects import LocalObjects
+from app.kit.objects import LocalObjects
 from tests.support.runs.world import World
 from tests.support.stack import Database
 from workers.maintenance.expiry import expire, expire_once

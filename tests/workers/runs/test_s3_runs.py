@@ -10,8 +10,7 @@ from transformers import AutoModelForCausalLM
 
 from app.jobs.jobs import JobStatus
 from app.kit.errors import NotFound
-from app.kit.local_objects import build_objects
-from app.kit.objects import Objects
+from app.kit.objects import Objects, build_objects
 from app.models.engine import AdapterMissing
 from app.models.engine_http import HttpInference
 from tests.support.objects.s3_server import S3Server

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from app.kit.local_objects import LocalObjects
+from app.kit.objects import LocalObjects
 from workers.learning.trainer import TrainingSample
 from workers.methods.supervised.examples import Example, ExampleRow, ExampleRows, Examples
 from workers.methods.supervised.samples import ReferenceLogprobs

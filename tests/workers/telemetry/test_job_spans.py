@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from app.kit.egress import EgressReply, EgressRequest
-from app.kit.telemetry import SPANS
-from app.kit.telemetry_exports import exporting_spans
+from app.kit.telemetry import SPANS, exporting_spans
 from tests.support.endpoints import endpoint
 from tests.support.rollout.rollouts import KEY
 from tests.support.runs.interrupted_runs import RunKilled, interrupted_run

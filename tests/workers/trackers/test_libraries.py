@@ -15,7 +15,7 @@ from trackio.sqlite_storage import SQLiteStorage
 
 from app.jobs.integrations import LIBRARIES
 from app.jobs.jobs import Job, JobError
-from app.kit.local_objects import LocalObjects
+from app.kit.objects import LocalObjects
 from app.rollouts.metrics import REWARD_MEAN
 from app.settings import WandbSettings
 from tests.support.endpoints import Reply, endpoint

@@ -8,8 +8,8 @@ import pytest
 from app.kit import addresses as lookups
 from app.kit.addresses import Lookup
 from app.kit.callers import Tenant
+from app.kit.egress import EgressPolicy
 from app.kit.egress_client import EgressClient
-from app.kit.egress_guard import EgressPolicy
 from app.webhooks.deliveries import DeliveryLimits, delivery_claims
 from app.webhooks.events import EVENT_TYPES
 from app.webhooks.service import WebhookEndpointService

@@ -18,7 +18,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import IO, Any, Final
 
-from app.kit.egress_guard import EgressPolicy
+from app.kit.egress import EgressPolicy
 from app.kit.processes import keep_priority
 from workers.sandbox import layers as landlock
 from workers.trackers.libraries.guarded_sockets import guard_sockets

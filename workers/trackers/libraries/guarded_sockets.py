@@ -16,7 +16,7 @@ from typing import Any, Final
 from urllib3.util import connection
 
 from app.kit.addresses import IPAddress, host_port, read_url
-from app.kit.egress_guard import EgressGuard, EgressPolicy
+from app.kit.egress import EgressGuard, EgressPolicy
 
 _Address = tuple[IPAddress, int]
 _DIALLED: Final = frozenset({"socket.connect", "socket.sendto", "socket.sendmsg"})

@@ -24,7 +24,7 @@ from mlflow.store.artifact.mlflow_artifacts_repo import MlflowArtifactsRepositor
 from requests import HTTPError, RequestException
 from urllib3 import HTTPResponse
 
-from app.kit.egress_guard import EgressPolicy
+from app.kit.egress import EgressPolicy
 from app.kit.errors import EndpointRefused
 from workers.trackers.libraries.guarded_sockets import check_url
 from workers.trackers.tracker import (

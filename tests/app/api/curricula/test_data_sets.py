@@ -219,7 +219,7 @@ async def test_a_directory_is_read_without_a_hub(database: Database, tmp_path: P
 def test_offline_mode_is_kept(tmp_path: Path) -> None:
     program = """
 from app.curricula.curricula import HubSource
-from app.kit.egress_guard import EgressPolicy
+from app.kit.egress import EgressPolicy
 from app.files.hub_data_sets import HubLocation, open_data_set
 from app.kit.hub import DataSetFault
 try:

@@ -1,7 +1,7 @@
 """Issues of a call on a terminal: a sentence once, with its count and its first places."""
 
 from app.cli.terminal import issue_lines
-from app.kit.issues import PreflightIssue
+from app.kit.errors import PreflightIssue
 
 
 def issue(message: str, param: str | None = None, **more: object) -> PreflightIssue:

@@ -7,9 +7,8 @@ from pydantic import BaseModel, TypeAdapter
 
 from app.graders.definitions import GRADER_MODELS, Grader
 from app.jobs.reinforcement import ReinforcementMethod
-from app.kit.fields import SecretMark
+from app.kit.fields import FieldKind, SecretMark, headers_of, walk_fields
 from app.kit.redaction import redacted_json, split
-from app.kit.walk import FieldKind, headers_of, walk_fields
 from tests.support.cases import cases
 
 PROMPT = [{"role": "user", "content": "{{ sample.output_text }}"}]

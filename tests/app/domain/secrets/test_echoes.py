@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import pytest
 
-from app.kit.secret_echoes import Echoes
+from app.kit.redaction import Echoes
 
 URL = "https://tools.example/mcp?api_key=query-secret&team=customers"
 HEADERS = {

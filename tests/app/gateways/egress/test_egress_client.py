@@ -10,9 +10,15 @@ from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
-from app.kit.egress import EgressFailure, EgressReply, EgressRequest, FailureKind, check_headers
+from app.kit.egress import (
+    EgressFailure,
+    EgressPolicy,
+    EgressReply,
+    EgressRequest,
+    FailureKind,
+    check_headers,
+)
 from app.kit.egress_client import EgressClient
-from app.kit.egress_guard import EgressPolicy
 from app.kit.errors import EndpointRefused
 from tests.support.cases import cases
 from tests.support.egress.egress_clients import client_for, kind_of, post

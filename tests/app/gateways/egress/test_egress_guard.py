@@ -6,10 +6,10 @@ from itertools import count
 import pytest
 
 from app.kit.egress import (
+    EgressPolicy,
     FailureKind,
 )
 from app.kit.egress_client import EgressClient
-from app.kit.egress_guard import EgressPolicy
 from app.kit.errors import EndpointRefused
 from tests.support.cases import cases
 from tests.support.egress.egress_clients import client_for, kind_of, post

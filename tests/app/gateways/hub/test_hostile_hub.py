@@ -12,10 +12,9 @@ from typing_extensions import override
 
 from app.curricula.curricula import HubSource
 from app.files.hub_data_sets import HubLocation, open_data_set
-from app.kit.egress_guard import EgressPolicy
+from app.kit.egress import EgressPolicy
 from app.kit.errors import EndpointRefused
-from app.kit.hub import DataSetFault
-from app.kit.hub_client import MAX_REPLY_BYTES, HubReplyRefused, guarded_client
+from app.kit.hub import MAX_REPLY_BYTES, DataSetFault, HubReplyRefused, guarded_client
 
 BLOCK = b"0" * (1 << 20)
 MOST_SENT = 64
@@ -111,6 +110,6 @@ def test_a_name_is_not_dialled_if_one_of_its_addresses_is_private(
     monkeypatch: pytest.MonkeyPatch, addresses: list[str]
 ) -> None:
     found = [(0, 0, 0, "", (address, 443)) for address in addresses]
-    monkeypatch.setattr("app.kit.hub_client.socket.getaddrinfo", lambda *_, **__: found)
+    monkeypatch.setattr("app.kit.hub.socket.getaddrinfo", lambda *_, **__: found)
     with guarded_client(EgressPolicy()) as client, pytest.raises(EndpointRefused):
         client.get("https://hub.example/")

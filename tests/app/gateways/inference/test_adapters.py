@@ -7,7 +7,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from app.kit.directories import commit_directory, verify_directory
-from app.kit.local_objects import LocalObjects
+from app.kit.objects import LocalObjects
 from app.models.engine import AdapterCache, Completion
 from tests.support.engines.in_memory import InMemoryInference
 

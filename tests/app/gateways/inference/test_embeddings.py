@@ -14,8 +14,8 @@ from pydantic import SecretStr
 
 from app.graders.embeddings import BatchedEmbeddings, EmbeddingFault, NoEmbeddings, build_embeddings
 from app.graders.judge_calls import build_judge_egress
+from app.kit.egress import EgressPolicy
 from app.kit.egress_client import EgressClient
-from app.kit.egress_guard import EgressPolicy
 from app.kit.endpoint_pool import EndpointPool
 from app.kit.endpoints import CallSigner, FaultKind
 from app.settings import EgressSettings, EmbeddingSettings

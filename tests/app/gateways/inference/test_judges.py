@@ -14,11 +14,11 @@ from app.graders.judge_calls import (
     read_completion,
 )
 from app.jobs.response_formats import template_variables
+from app.kit.egress import EgressPolicy
 from app.kit.egress_client import EgressClient
-from app.kit.egress_guard import EgressPolicy
 from app.kit.endpoint_pool import EndpointPool
 from app.kit.endpoints import CallSigner, FaultKind
-from app.kit.local_objects import LocalObjects
+from app.kit.objects import LocalObjects
 from app.models.engine import AdapterCache
 from app.models.engine_http import HttpInference
 from app.settings import EgressSettings, JudgeSettings

@@ -6,11 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from app.kit.directories import ManifestMismatch, verify_directory
-from app.kit.disks import FreeSpace
+from app.kit.directories import FreeSpace, ManifestMismatch, verify_directory
 from app.kit.errors import NoFreeSpace
-from app.kit.local_objects import LocalObjects
-from app.kit.objects import Objects, put_bytes, rename_directory
+from app.kit.objects import LocalObjects, Objects, put_bytes, rename_directory
 from tests.support.objects.stored_objects import below, committed_directory, matching_objects, read
 
 

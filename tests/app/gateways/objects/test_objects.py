@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from app.kit.disks import FreeSpace
+from app.kit.directories import FreeSpace
 from app.kit.errors import NoFreeSpace, TooLarge
-from app.kit.local_objects import LocalObjects, local_copy
-from app.kit.objects import Objects, put_bytes
+from app.kit.objects import LocalObjects, Objects, local_copy, put_bytes
 from tests.support.objects.stored_objects import (
     below,
     chunks,

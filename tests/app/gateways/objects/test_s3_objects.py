@@ -8,8 +8,7 @@ from pydantic import ValidationError
 from structlog.testing import capture_logs
 
 from app.kit.errors import Unavailable
-from app.kit.local_objects import build_objects
-from app.kit.objects import put_bytes
+from app.kit.objects import build_objects, put_bytes
 from app.kit.s3_objects import S3Objects, open_bucket
 from app.settings import ObjectsSettings, Settings, to_environment
 from tests.support.cases import cases

@@ -15,7 +15,7 @@ from app.graders.judge_calls import EngineModel, EngineModels, RoutedJudges
 from app.graders.kinds.ai_judge import DEFAULT_RUBRIC, AiJudgeGrader, GroupAiJudge, shown_order
 from app.graders.scorer import ScoreFault, ScoreResult
 from app.kit.endpoints import CallSigner
-from app.kit.local_objects import LocalObjects
+from app.kit.objects import LocalObjects
 from app.models.engine import AdapterCache
 from app.models.engine_http import HttpInference
 from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, Script, endpoint

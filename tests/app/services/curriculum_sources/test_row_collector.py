@@ -26,7 +26,7 @@ from app.curricula.split_files import split_path
 from app.files.hub_data_sets import HubLocation
 from app.files.table_formats import SourceFile
 from app.jobs.supervised import MethodType
-from app.kit.egress_guard import EgressPolicy
+from app.kit.egress import EgressPolicy
 from tests.support.registry.long_prompts import long_pairs
 
 NAME = "own/trivia"

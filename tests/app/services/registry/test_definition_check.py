@@ -3,8 +3,8 @@ import asyncio
 import pytest
 
 from app.graders.kinds.endpoint import EndpointGrader
+from app.kit.egress import EgressPolicy
 from app.kit.egress_client import EgressClient
-from app.kit.egress_guard import EgressPolicy
 from app.kit.errors import InvalidRequest
 from app.tools import definition_check
 from app.tools.definition_check import check_definitions

@@ -6,8 +6,8 @@ import psycopg
 import pytest
 
 from app.database import UnitOfWork
-from app.events.events import CommittedEvent
 from app.events.reader_store import ALL_PROJECTS, event_reader
+from app.events.store import CommittedEvent
 from app.jobs.jobs import Job
 from app.kit.errors import LeaseLost
 from tests.support import stack

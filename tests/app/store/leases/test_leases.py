@@ -10,8 +10,7 @@ from sqlalchemy.exc import ProgrammingError
 
 from app.across_tenants import ClaimUnitOfWork
 from app.kit.errors import LeaseLost
-from app.kit.leases import Lease
-from app.kit.queues import QueuedRows
+from app.kit.leases import Lease, QueuedRows
 from tests.support import stack
 from tests.support.store.claims import claim_row
 from tests.support.store.leased_kinds import KINDS, HeldRow, LeasedKind, connect

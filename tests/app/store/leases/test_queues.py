@@ -11,8 +11,7 @@ from app.across_tenants import ClaimUnitOfWork
 from app.evals.claims import eval_claims
 from app.jobs.claims import job_claims
 from app.jobs.jobs import QueuePosition
-from app.kit.leases import Lease
-from app.kit.queues import QueuedRows
+from app.kit.leases import Lease, QueuedRows
 from tests.support import stack
 from tests.support.store.evals import a_run
 from tests.support.store.leased_kinds import connect

@@ -7,6 +7,7 @@ import pytest
 
 from app.evals.claims import eval_claims, leased_eval_run
 from app.evals.evals import EvalRun
+from app.events.store import wrote_end
 from app.jobs.claims import job_claims
 from app.jobs.jobs import Job, JobError, StopRequest
 from app.jobs.methods import StoredSupervisedMethod
@@ -159,7 +160,7 @@ async def test_an_event_goes_to_all_who_want_it_and_with_its_transaction(
     assert await events(rows, database) == []
     async with rows.app.tenant(rows.first) as unit:
         await unit.jobs.request_stop(job.id, StopRequest.CANCEL)
-        assert unit.wrote_end()
+        assert wrote_end(unit._session)
     assert await events(rows, database) == [
         ("fine_tuning.job.cancelled", job.id, rows.first.project_id, 2),
     ]
@@ -171,7 +172,7 @@ async def test_a_pause_is_no_end(rows: Rows, database: stack.Database) -> None:
     async with rows.app.tenant(rows.first) as unit:
         await unit.jobs.request_stop(job.id, StopRequest.PAUSE)
         await unit.jobs.mark_queued(job.id)
-        assert not unit.wrote_end()
+        assert not wrote_end(unit._session)
     assert await events(rows, database) == []
 
 
