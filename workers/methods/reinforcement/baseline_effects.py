@@ -86,10 +86,11 @@ def _counting_calls(method: ReinforcementMethod) -> Iterator[str]:
         yield f"'{_ROOT}.grader'"
     if method.max_episode_steps is not None and not method.runs_calls:
         yield f"'{_ROOT}.max_episode_steps'"
-    for name in () if method.stop is None else _STOPS:
-        rule = getattr(method.stop, name)
-        if rule != _default(method.stop, name) and rule.action != "off":
-            yield f"'{_ROOT}.stop.{name}'"
+    if method.stop is not None:
+        for name in _STOPS:
+            rule = getattr(method.stop, name)
+            if rule != _default(method.stop, name) and rule.action != "off":
+                yield f"'{_ROOT}.stop.{name}'"
     objective = method.objective
     if objective is not None and objective.call_budget is not None:
         yield f"'{_ROOT}.objective.call_budget'"
