@@ -68,8 +68,11 @@ class ConfiguredCompute(Sources):
     compute: ComputeSettings = ComputeSettings()
 
 
+_HOST_PORT = re.compile(r"^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+):([0-9]{1,5})$")
+
+
 def _host_port(value: str) -> str:
-    match = re.match(r"^(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9.-]+):([0-9]{1,5})$", value)
+    match = _HOST_PORT.match(value)
     if match is None or not 0 < int(match[2]) < 65536:  # noqa: PLR2004 - the TCP port range
         raise ValueError(f"{value!r} is not HOST:PORT, e.g. 127.0.0.1:9000 or [::1]:9000")
     return value.lower()

@@ -49,6 +49,7 @@ EMPTY_QUERY_VALUES: Final = "empty_query_values"
 """Key of a request's state: the names of the query parameters that were sent without a value."""
 MAPS: Final = ("metadata",)
 """Parameters that may also be sent as `name[key]=value`, which no declaration can list."""
+_ENTRY: Final = re.compile(r"([^\[]*)\[.+\]", re.DOTALL)
 _IGNORED: Final = frozenset({"api-version"})
 """Ignored parameters, which clients of other servers with the same API send with each call."""
 _SHOWN: Final = 64
@@ -62,7 +63,7 @@ def check_query(request: Request) -> None:
         return
     known = _declared(route)
     for name in (*request.query_params, *empty):
-        entry = re.fullmatch(r"([^\[]*)\[.+\]", name, re.DOTALL)  # of a map
+        entry = _ENTRY.fullmatch(name)
         is_entry = entry is not None and entry[1] in MAPS and entry[1] in known
         if name not in known.keys() | _IGNORED and not is_entry:
             shown = name[:_SHOWN]

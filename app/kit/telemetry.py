@@ -20,11 +20,12 @@ from prometheus_client import CollectorRegistry, Counter, Histogram
 from app.kit.span_export import SpanExport, check_installed
 
 _TRACE_DIGITS: Final = 32
+_NO_HEX_DIGIT: Final = re.compile(r"[^0-9a-f]")
 
 
 def trace_of(trace_id: str) -> str:
     """Returns the trace of a rollout's `trace_…` id, or of any other text."""
-    digits = re.sub(r"[^0-9a-f]", "", trace_id.removeprefix("trace_"))
+    digits = _NO_HEX_DIGIT.sub("", trace_id.removeprefix("trace_"))
     if len(digits) == _TRACE_DIGITS:
         return digits
     return hashlib.sha256(trace_id.encode()).hexdigest()[:_TRACE_DIGITS]

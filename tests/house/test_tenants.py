@@ -14,7 +14,8 @@ from tests.house.tree import ROOT, imported, module_name, python_files
 OWNERS = {"app.system": "app.across_tenants", "app.rewrap": "app.rewrapping"}
 """Each setting that shows rows of all tenants, and the module that sets it."""
 CONTROL_PLANE = (
-    r"app\.(?:main|wiring|dependencies|pages|cli|local|\w+\.(?:\w+_)?(?:routes|service|store))\b"
+    r"app\.(?!events\.reader_store\b)"  # the workers' reader of the event log
+    r"(?:main|wiring|dependencies|pages|cli|local|\w+\.(?:\w+_)?(?:routes|service|store))\b"
 )
 ADMITTED = {("app.wiring", "app.rewrapping")}
 """One command wraps the sealed blobs of all tenants, as the tables' owner."""
