@@ -40,7 +40,16 @@ def save_trainer_state(
     }
     with commit_directory(directory) as partial:
         save_file(_on_cpu(parameters), partial / ADAPTER_FILE)
-        save_file(_moments(parameters, optimizer), partial / MOMENTS_FILE)
+        save_file(
+            _on_cpu(
+                {
+                    f"{name}/{kind}": value
+                    for name, parameter in parameters.items()
+                    for kind, value in optimizer.state.get(parameter, {}).items()
+                }
+            ),
+            partial / MOMENTS_FILE,
+        )
         save_file(random_tensors(), partial / RANDOM_FILE)
         (partial / TRAINER_FILE).write_text(json.dumps(document) + "\n", encoding="utf-8")
 
@@ -77,18 +86,6 @@ def load_trainer_state(
 
 def _on_cpu(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return {name: tensor.detach().to("cpu").contiguous() for name, tensor in tensors.items()}
-
-
-def _moments(
-    parameters: Mapping[str, nn.Parameter], optimizer: torch.optim.Optimizer
-) -> dict[str, Tensor]:
-    return _on_cpu(
-        {
-            f"{name}/{kind}": value
-            for name, parameter in parameters.items()
-            for kind, value in optimizer.state.get(parameter, {}).items()
-        }
-    )
 
 
 def _restore_moments(

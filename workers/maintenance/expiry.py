@@ -194,7 +194,12 @@ async def retire(database: Database, retention: RetentionSettings) -> None:
             counts[kind] = await _mark_jobs(database, kind, days)
     if retention.files_days is not None:
         counts["files"] = await _expire_files(database, retention.files_days)
-    for noun, days in _forgotten(retention):
+    for noun, days in (
+        ("audit_logs", retention.audit_logs_days),
+        ("usage_records", retention.usage_days),
+        ("stored_completions", retention.completions_days),
+        ("feedback", retention.feedback_days),
+    ):
         if days is not None:
             counts[noun] = await _forget(database, partial(_remove, noun, days=days))
     if any(counts.values()):
@@ -224,15 +229,6 @@ async def _expire_files(database: Database, days: float) -> int:
             newly = await unit.retention.expire_files(_BATCH, days=days)
         expired += newly
     return expired
-
-
-def _forgotten(retention: RetentionSettings) -> tuple[tuple[ForgottenNoun, float | None], ...]:
-    return (
-        ("audit_logs", retention.audit_logs_days),
-        ("usage_records", retention.usage_days),
-        ("stored_completions", retention.completions_days),
-        ("feedback", retention.feedback_days),
-    )
 
 
 async def _remove(noun: ForgottenNoun, unit: MaintenanceUnitOfWork, *, days: float) -> int:

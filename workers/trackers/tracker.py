@@ -57,7 +57,7 @@ class TrackerUpdate:
     def curves_by_step(self) -> Iterator[tuple[int, dict[str, float]]]:
         found = dict[int, dict[str, float]]()
         for point in self.points:
-            found.setdefault(point.step, {})[curve_name(point)] = point.value
+            found.setdefault(point.step, {})[(f"{point.split}/{point.name}")] = point.value
         yield from sorted(found.items())
 
     def rollouts_by_step(self) -> Iterator[tuple[int, list[TracedRollout]]]:
@@ -65,10 +65,6 @@ class TrackerUpdate:
         for rollout in self.rollouts:
             found.setdefault(rollout.step, []).append(rollout)
         yield from sorted(found.items())
-
-
-def curve_name(point: MetricPoint) -> str:
-    return f"{point.split}/{point.name}"
 
 
 def cut_messages(messages: Any) -> list[Json]:

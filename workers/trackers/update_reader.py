@@ -100,7 +100,16 @@ async def read_update(
         report = await unit.reports.get(job.id) if announced.ended else None
     return TrackerUpdate(
         points=points,
-        settings=_settings(job),
+        settings={
+            "id": job.id,
+            "model": job.model,
+            "training_file": job.training_file,
+            "validation_file": job.validation_file,
+            "seed": job.seed,
+            "suffix": job.suffix,
+            "metadata": job.metadata,
+            "method": job.method.document,
+        },
         rollouts=rollouts,
         report=report,
         step=job.step,
@@ -112,19 +121,6 @@ async def read_update(
 def _traces(tracked: TrackedIntegration) -> int:
     count: int = tracked.options.get("traces_per_step", DEFAULT_TRACES)
     return count
-
-
-def _settings(job: Job) -> Json:
-    return {
-        "id": job.id,
-        "model": job.model,
-        "training_file": job.training_file,
-        "validation_file": job.validation_file,
-        "seed": job.seed,
-        "suffix": job.suffix,
-        "metadata": job.metadata,
-        "method": job.method.document,
-    }
 
 
 def _step(event: CommittedEvent) -> int | None:

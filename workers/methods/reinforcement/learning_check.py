@@ -102,22 +102,24 @@ class LearnabilityCounts:
             return None
         limit = options.error_share * self.graded
         if self.unanswered >= limit:
-            return self._no_room(context_length)
+            return Diagnosis(
+                f"{self.unanswered} of {self.graded} validation rollouts had no token left to answer: "
+                f"their prompts {full_context(context_length, self.longest_prompt)}",
+                NO_ROOM_CURE,
+                param="validation_file",
+            )
         if self.errors:
             error, count = self.errors.most_common(1)[0]
             if count >= limit:
                 return self._error(error, count, grader)
-        if len(self.rewards) > 1 or has_user_terms(objective):
+        if len(self.rewards) > 1 or bool(
+            (objective.call_budget is not None and objective.call_budget_penalty)
+            or objective.repeated_call_penalty
+            or objective.overlong
+            or objective.clamp_limit_stop
+        ):
             return None
         return self._equal(options.equal_rewards, grader.highest)
-
-    def _no_room(self, context_length: int) -> Diagnosis:
-        return Diagnosis(
-            f"{self.unanswered} of {self.graded} validation rollouts had no token left to answer: "
-            f"their prompts {full_context(context_length, self.longest_prompt)}",
-            NO_ROOM_CURE,
-            param="validation_file",
-        )
 
     def _error(self, error: tuple[str, str], count: int, grader: AnyGrader) -> Diagnosis:
         child, flag = error
@@ -162,16 +164,6 @@ class LearnabilityCounts:
             param=_GRADER,
             certain=certain,
         )
-
-
-def has_user_terms(objective: ObjectiveOptions) -> bool:
-    """Returns whether rollouts of equal reward may still differ by a term that a user turned on."""
-    return bool(
-        (objective.call_budget is not None and objective.call_budget_penalty)
-        or objective.repeated_call_penalty
-        or objective.overlong
-        or objective.clamp_limit_stop
-    )
 
 
 def _example(row: RolloutRow, grader: str) -> str:

@@ -142,7 +142,12 @@ def event_data(
             "graders": grader_metrics.scores(grader, train, valid),
         },
         "timing": {
-            "step": _step_times(train),
+            "step": {
+                "eval": train.get(names.TIME_EVAL, 0.0),
+                "sampling": train.get(names.TIME_SAMPLING, 0.0),
+                "training": train.get(names.TIME_TRAINING, 0.0),
+                "full_iteration": train.get(names.TIME_STEP, 0.0),
+            },
             "graders": grader_metrics.timing(grader, train, valid),
             "tools": _tools(train, valid, ("latency_s_mean",)),
         },
@@ -155,15 +160,6 @@ def event_data(
         "mean_unresponsive_rewards": train.get(names.DISCARDED_SHARE),
         "full_valid_mean_parse_error": _parse_error(valid) if valid else None,
         "model_graders_token_usage": grader_metrics.usage_by_model(grader, train, valid),
-    }
-
-
-def _step_times(train: EventValues) -> dict[str, float]:
-    return {
-        "eval": train.get(names.TIME_EVAL, 0.0),
-        "sampling": train.get(names.TIME_SAMPLING, 0.0),
-        "training": train.get(names.TIME_TRAINING, 0.0),
-        "full_iteration": train.get(names.TIME_STEP, 0.0),
     }
 
 

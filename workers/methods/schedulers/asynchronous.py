@@ -415,7 +415,9 @@ class AsyncMode(Mode):
             taken = self._queue.take(step)
             if taken is not None:
                 return taken
-            left = self._straggler_wait_s() - (time.perf_counter() - started)
+            left = (STRAGGLER_STEPS * fmean(self._steps_s) if self._steps_s else float("inf")) - (
+                time.perf_counter() - started
+            )
             if left <= 0 and (stragglers := self._queue.requeue_stragglers(step)):
                 self._restart(stragglers)
                 continue
@@ -426,12 +428,6 @@ class AsyncMode(Mode):
                     await self._running.changed.wait()
             except TimeoutError:
                 continue
-
-    def _straggler_wait_s(self) -> float:
-        """Returns how many seconds to wait for a straggler: without limit until a step was
-        measured.
-        """
-        return STRAGGLER_STEPS * fmean(self._steps_s) if self._steps_s else float("inf")
 
     def _receive(self) -> None:
         for dispatch, group, seconds in self._running.arrivals():
