@@ -73,11 +73,7 @@ def run_export(task: ChildrenTask, _export_id: str) -> None:
 @app.task(name=SWEEP_TASK)  # type: ignore[untyped-decorator]  # celery has no types
 def sweep() -> None:
     """Repairs lost notifications and lost workers, for every kind of leased work."""
-    from workers.leased_kinds import (
-        EVAL_RUNS,
-        EXPORTS,
-        JOBS,
-    )
+    from workers.leased_kinds import EVAL_RUNS, EXPORTS, JOBS
     from workers.processes.clients import PERIODIC_TASKS
     from workers.processes.sweeper import sweep_all
 

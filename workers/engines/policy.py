@@ -16,12 +16,7 @@ import structlog
 from typing_extensions import override
 
 from app.kit.errors import InvalidRequest
-from app.models.engine import (
-    AdapterMissing,
-    Completion,
-    EngineUnavailable,
-    Inference,
-)
+from app.models.engine import AdapterMissing, Completion, EngineUnavailable, Inference
 from workers.rollout.policy import BusyClock, Policy, SampledTurn, SamplingParams, VersionedPolicy
 
 log = structlog.get_logger()

@@ -52,10 +52,7 @@ def vllm_command(spec: BaseModelSpec, options: VllmOptions, *, python: str) -> t
     """Returns the argument vector. `python` is the interpreter of vLLM's environment; the module
     form also works for the CPU wheel, whose `vllm serve` fails to detect its version.
     """
-    return (
-        *(python, "-m", "vllm.entrypoints.openai.api_server"),
-        *vllm_arguments(spec, options),
-    )
+    return (*(python, "-m", "vllm.entrypoints.openai.api_server"), *vllm_arguments(spec, options))
 
 
 def vllm_arguments(

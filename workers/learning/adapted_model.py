@@ -157,10 +157,7 @@ def trainer_autotuning(spec: BaseModelSpec, *, threads: int) -> Autotuning:
     products = known if has_onednn_product(torch.empty(0)) else known[1:]
     widths = model_widths(spec)
     return Autotuning(
-        "trainer",
-        widths,
-        ways(products, (threads, threads // 2)),
-        lambda way: _work(way, widths),
+        "trainer", widths, ways(products, (threads, threads // 2)), lambda way: _work(way, widths)
     )
 
 

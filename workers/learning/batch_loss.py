@@ -110,9 +110,7 @@ def correct(inputs: LossInputs, config: MismatchConfig) -> CorrectedInputs:
         truncated_N = retained_N & (ratio_N > config.cap)
         weights_N = ratio_N.clamp(max=config.cap).to(inputs.advantages_N.dtype)
         corrected = replace(
-            corrected,
-            sampler_logprobs_N=old_N,
-            advantages_N=inputs.advantages_N * weights_N,
+            corrected, sampler_logprobs_N=old_N, advantages_N=inputs.advantages_N * weights_N
         )
     return CorrectedInputs(corrected, masked_N, truncated_N)
 

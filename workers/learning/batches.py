@@ -321,10 +321,7 @@ class FittingBatches:
         self._device = device
 
     def run(
-        self,
-        samples: Sequence[TrainingSample],
-        work: Callable[[MicroBatch], R],
-        packing: Packing,
+        self, samples: Sequence[TrainingSample], work: Callable[[MicroBatch], R], packing: Packing
     ) -> Iterator[tuple[MicroBatch, R]]:
         """Yields each micro-batch with the result of `work`, which must change nothing until it
         returns. Raises `RunFailed` if an example alone does not fit.

@@ -277,11 +277,7 @@ class LoraTrainer:
 
     def save_state(self, directory: Path) -> None:
         save_trainer_state(
-            directory,
-            self._parameters,
-            self._optimizer,
-            settings=self._settings,
-            steps=self._steps,
+            directory, self._parameters, self._optimizer, settings=self._settings, steps=self._steps
         )
 
     def load_state(self, directory: Path) -> None:

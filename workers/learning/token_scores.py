@@ -43,10 +43,7 @@ class TokenScorer:
 
     def _check(self, base: PreTrainedModel, temperature: float) -> None:
         check_model(
-            base,
-            lambda batch: self(batch).logprobs_N,
-            temperature=temperature,
-            share=self.shares,
+            base, lambda batch: self(batch).logprobs_N, temperature=temperature, share=self.shares
         )
 
     @property

@@ -80,12 +80,7 @@ async def expire(
     await _exports(database, objects)
     await _strays(database, objects)
     await clean_ended(
-        database,
-        objects,
-        inference,
-        adapters=adapters,
-        keep_s=KEEP_S,
-        trackers_dir=trackers_dir,
+        database, objects, inference, adapters=adapters, keep_s=KEEP_S, trackers_dir=trackers_dir
     )
     await _rows(database)
     await _logged_events(database)

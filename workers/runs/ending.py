@@ -180,10 +180,7 @@ class RunEnding:
         async def write(unit: RunUnitOfWork) -> None:
             await self._publish(unit, publish)
             await unit.events.append(
-                self._job_id,
-                level="info" if why is None else "warn",
-                message=message,
-                data=data,
+                self._job_id, level="info" if why is None else "warn", message=message, data=data
             )
             await unit.jobs.mark_paused()
 
@@ -202,10 +199,7 @@ async def start_attached(unit: RunUnitOfWork, job: Job, tuned: str) -> None:
     for each in started:
         if each.error is not None:
             await unit.events.append(
-                job.id,
-                level="warn",
-                message=each.error,
-                data={"eval": each.eval_id},
+                job.id, level="warn", message=each.error, data={"eval": each.eval_id}
             )
 
 

@@ -131,13 +131,7 @@ class StartModel:
 
 
 async def find_start_model(
-    settings: Settings,
-    database: Database,
-    objects: Objects,
-    job: Job,
-    *,
-    fence: int,
-    scratch: Path,
+    settings: Settings, database: Database, objects: Objects, job: Job, *, fence: int, scratch: Path
 ) -> StartModel:
     """Finds the start model. Raises `LeaseLost`, or `RunFailed` when the model no longer exists."""
     base = find_base_model(settings.base_models, job.model)

@@ -138,12 +138,7 @@ CLOSE_TIMEOUT_S = 5.0
 
 class Publisher:
     def __init__(
-        self,
-        context: RunContext,
-        trainer: Trainer,
-        policy: EnginePolicy,
-        *,
-        max_staleness: int = 0,
+        self, context: RunContext, trainer: Trainer, policy: EnginePolicy, *, max_staleness: int = 0
     ) -> None:
         self._context = context
         self._trainer = trainer

@@ -384,10 +384,7 @@ def steps_committed(job: Job, outcomes: Iterable[StepOutcome]) -> None:
         seconds, tokens = outcome.seconds, outcome.trained_tokens
         count_step(job.method.kind, seconds=seconds, trained_tokens=tokens)
         ended = outcome.ended_at or time.time()
-        rollouts = [
-            *outcome.trained.scored_rollouts(),
-            *outcome.validation.scored_rollouts(),
-        ]
+        rollouts = [*outcome.trained.scored_rollouts(), *outcome.validation.scored_rollouts()]
         record_step(
             job.id,
             outcome.step,

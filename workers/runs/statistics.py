@@ -141,11 +141,7 @@ def _component(
     compared = dict(_UNCOMPARED)
     if sides.rows:
         compared = comparison(sides, seed=seed, among=among, bounds=bounds)
-    return {
-        "rows": len(sides.rows),
-        "rollouts_without": graded - having,
-        **compared,
-    }
+    return {"rows": len(sides.rows), "rollouts_without": graded - having, **compared}
 
 
 def _range(sides: ComparedValues, known: Scale | None) -> Range:

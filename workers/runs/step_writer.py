@@ -52,10 +52,7 @@ class StepWriter:
         training split, which exists even if no measured value was finite.
         """
         points = await unit.metrics.curve(
-            self._job.id,
-            names=[*_VALIDATION_CURVES, TIME_EVAL],
-            split=None,
-            after_step=step - 1,
+            self._job.id, names=[*_VALIDATION_CURVES, TIME_EVAL], split=None, after_step=step - 1
         )
         return any(
             point.step == step and (point.split == "valid" or point.name == TIME_EVAL)

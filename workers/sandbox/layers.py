@@ -178,10 +178,7 @@ def _file_rights(found: int) -> int:
 
 def _apply(attributes: _Attributes, found: int, *, below: Iterable[str]) -> None:
     rules = system_call(
-        _CREATE_RULESET,
-        ctypes.byref(attributes),
-        ctypes.c_size_t(_size(found)),
-        ctypes.c_uint32(0),
+        _CREATE_RULESET, ctypes.byref(attributes), ctypes.c_size_t(_size(found)), ctypes.c_uint32(0)
     )
     try:
         for path in below:

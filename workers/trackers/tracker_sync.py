@@ -172,10 +172,7 @@ class TrackerSync:
     async def _faults_noted(self, tracked: TrackedIntegration) -> AsyncIterator[None]:
         try:
             yield
-        except (
-            Unavailable,
-            NotFound,
-        ):  # no database, or the job was deleted
+        except (Unavailable, NotFound):  # no database, or the job was deleted
             raise
         except asyncio.CancelledError:  # it may still write: the next try opens it anew
             await self._abandon(tracked.key)

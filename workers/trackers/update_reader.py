@@ -138,12 +138,7 @@ async def _traced(
     for limit, descending in ((count - lowest, True), (lowest, False)):
         if limit:
             page, _ = await unit.rollouts.page(
-                job_id,
-                where,
-                after=None,
-                limit=limit,
-                order_by="reward",
-                descending=descending,
+                job_id, where, after=None, limit=limit, order_by="reward", descending=descending
             )
             found |= {rollout.id: rollout for rollout in page}
     # On a thread: the messages of a rollout may be long, and all trackers share the loop.

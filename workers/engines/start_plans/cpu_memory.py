@@ -178,11 +178,7 @@ BATCH_TOKENS: Final = 16_384
 
 
 def share_for_engine(
-    gpu_bytes: int,
-    counts: Counts,
-    *,
-    context_length: int,
-    micro_batch_tokens: int | None = None,
+    gpu_bytes: int, counts: Counts, *, context_length: int, micro_batch_tokens: int | None = None
 ) -> float:
     """Returns the largest share that leaves the trainer its micro-batch: the operator's, one of
     `BATCH_TOKENS`, or at least one whole rollout. Without such a share, returns the smallest one

@@ -156,12 +156,7 @@ def _on_cpu(request: StartRequest, counts: Counts, engine: CpuEngine) -> _Planne
     trains = not is_accelerated()
     given = _options(request).max_batch_tokens
     needs = CpuNeeds(
-        free,
-        request.spec.context_length,
-        counts,
-        engine,
-        trains=trains,
-        micro_batch_tokens=given,
+        free, request.spec.context_length, counts, engine, trains=trains, micro_batch_tokens=given
     )
     plan = plan_cpu_memory(needs)
     tokens = plan.memory.micro_batch_tokens

@@ -230,10 +230,7 @@ async def collect_held_out(
         after, more = None, True
         while more:
             page, more = await unit.rollouts.page(
-                context.job.id,
-                RolloutFilter(split=split, step=step),
-                after=after,
-                limit=_PAGE,
+                context.job.id, RolloutFilter(split=split, step=step), after=after, limit=_PAGE
             )
             for row in page:
                 values.add(row)

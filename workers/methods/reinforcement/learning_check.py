@@ -229,7 +229,4 @@ class LearningCheck:
         if groups < self._options.untrained_groups:
             return
         why = await nothing_trained(self._context, self._reporter.report.nothing_trained)
-        raise RunFailed(
-            f"The first {groups} groups trained nothing: {why}.",
-            code=NOTHING_TO_LEARN,
-        )
+        raise RunFailed(f"The first {groups} groups trained nothing: {why}.", code=NOTHING_TO_LEARN)

@@ -182,10 +182,7 @@ class ReinforcementTraining:
         )
         plan = Plan(hyperparameters, len(train_rows))
         warnings = await file_warnings(
-            self._context,
-            training,
-            held_out,
-            shared_tools=tuple(functions_of(listings.values())),
+            self._context, training, held_out, shared_tools=tuple(functions_of(listings.values()))
         )
         is_validated = self._context.files_validated
         return PreparedReinforcement(

@@ -182,12 +182,7 @@ class SchedulerContext:
         on_finished: Callable[[], None] = lambda: None,
     ) -> PreparedGroup:
         group = await run_group(
-            self.setup,
-            row,
-            keys,
-            policy=policy,
-            journal=journal,
-            on_finished=on_finished,
+            self.setup, row, keys, policy=policy, journal=journal, on_finished=on_finished
         )
         return prepare(group, self.group_config)
 

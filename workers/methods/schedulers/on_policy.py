@@ -123,10 +123,7 @@ class StreamingMode(Mode):
 
         async def sample_group(position: int, row: DatasetRow) -> None:
             group = await self._context.prepared_group(
-                row,
-                self._schedule.keys(row, step),
-                policy=self._context.policy,
-                journal=journal,
+                row, self._schedule.keys(row, step), policy=self._context.policy, journal=journal
             )
             arrivals.put_nowait((position, group))
 
