@@ -14,7 +14,7 @@ from app.jobs.modes import MAX_LOG_RATIO
 from app.rollouts import metrics as names
 from workers.learning.batches import MicroBatch
 from workers.learning.head import TokenScores
-from workers.learning.losses.contract import Loss, LossInputs, LossTerms, zero_masked
+from workers.learning.losses import Loss, LossInputs, LossTerms, zero_masked
 from workers.learning.options import MismatchConfig
 from workers.learning.trainer import TrainingSample, UpdateStats
 

@@ -28,7 +28,7 @@ from workers.learning.batch_loss import (
 )
 from workers.learning.batches import MicroBatch, Packing, minibatches
 from workers.learning.head import TrainerProducts
-from workers.learning.losses.build import build_loss
+from workers.learning.losses import build_loss
 from workers.learning.options import TrainerOptions
 from workers.learning.trainer import (
     TrainerSettings,

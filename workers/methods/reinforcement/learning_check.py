@@ -103,8 +103,8 @@ class LearnabilityCounts:
         limit = options.error_share * self.graded
         if self.unanswered >= limit:
             return Diagnosis(
-                f"{self.unanswered} of {self.graded} validation rollouts had no token left to answer: "
-                f"their prompts {full_context(context_length, self.longest_prompt)}",
+                f"{self.unanswered} of {self.graded} validation rollouts had no token left to "
+                f"answer: their prompts {full_context(context_length, self.longest_prompt)}",
                 NO_ROOM_CURE,
                 param="validation_file",
             )

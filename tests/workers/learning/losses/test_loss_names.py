@@ -8,8 +8,7 @@ import torch
 from pydantic import TypeAdapter
 
 from app.jobs.losses import LOSSES, PolicyLoss, PreferenceLoss, SupervisedLoss
-from workers.learning.losses.build import build_loss
-from workers.learning.losses.contract import LossInputs
+from workers.learning.losses import LossInputs, build_loss
 
 REQUIRED: dict[str, dict[str, float]] = {"dro": {"beta": 0.05}}
 """Options without a default."""

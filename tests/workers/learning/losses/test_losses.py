@@ -8,8 +8,7 @@ from torch import Tensor
 
 from app.jobs.losses import LOSSES
 from tests.support.cases import cases
-from workers.learning.losses.build import build_loss
-from workers.learning.losses.contract import Loss, LossInputs, LossTerms
+from workers.learning.losses import Loss, LossInputs, LossTerms, build_loss
 
 POLICY: dict[str, dict[str, float]] = {
     "importance_sampling": {},

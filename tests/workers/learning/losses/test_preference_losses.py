@@ -9,8 +9,7 @@ from torch import Tensor
 
 from app.rollouts import metrics as names
 from tests.support.cases import cases
-from workers.learning.losses.build import build_loss
-from workers.learning.losses.contract import LossInputs, LossTerms
+from workers.learning.losses import LossInputs, LossTerms, build_loss
 
 KINDS: list[tuple[str, dict[str, Any]]] = [
     ("dpo", {}),

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from tests.support.cases import cases
-from workers.learning.losses.build import build_loss
-from workers.learning.losses.contract import LossInputs
+from workers.learning.losses import LossInputs, build_loss
 
 GIVEN = [("cross_entropy", {}), ("label_smoothing", {"smoothing": 0.2}), ("focal", {"gamma": 1.5})]
 TARGETS = torch.tensor([1, 0, 4, 2])

@@ -9,8 +9,7 @@ from torch import Tensor
 
 from tests.support.cases import cases
 from workers.learning.batch_loss import CorrectedInputs, correct
-from workers.learning.losses.build import build_loss
-from workers.learning.losses.contract import LossInputs
+from workers.learning.losses import LossInputs, build_loss
 from workers.learning.options import MismatchConfig
 
 # Row 0: log-ratios 0.1 and -0.1; row 1: 1 and 0.5; row 2: -2 and a masked token.
