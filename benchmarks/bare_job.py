@@ -19,8 +19,8 @@ from benchmarks.talkative import CONTEXT_LENGTH, NAME
 from tests.support.rollout.rollouts import caller, pool
 from workers.journal import Journal
 from workers.learning.lora_trainer import LoraTrainer
-from workers.methods.reinforcement.assembly import trainer_options
-from workers.rollout.policy import EpisodeLimits
+from workers.methods.reinforcement.training import trainer_options
+from workers.rollout.environment import EpisodeLimits
 
 LEARNING_RATE = 1e-12
 

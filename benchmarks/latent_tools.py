@@ -20,7 +20,7 @@ from transformers.utils.chat_template_utils import get_json_schema
 
 from tests.support.endpoints import ReceivedRequest, Reply, endpoint_in_thread
 from tests.support.rollout.rollouts import caller, egress_to, pool
-from workers.environments.tools import HttpTools
+from workers.environments.tool_environment import HttpTools
 
 MEDIAN_S: Final = 0.050
 SIGMA: Final = 1.0

@@ -27,16 +27,20 @@ from app.rollouts.renderer import Renderer
 from app.rollouts.trajectory import Grade, ScoredRollout, Trajectory
 from workers.compute import run_on_compute_thread
 from workers.engines.policy import EnginePolicy
-from workers.environments.tool_environment import ToolEnvironment
-from workers.environments.tools import HttpTools
-from workers.grading.group_scorer import PerSampleScorer, SampleGrader
+from workers.environments.tool_environment import HttpTools, ToolEnvironment
+from workers.grading.job_grader import PerSampleScorer, SampleGrader
 from workers.journal import InMemoryJournal, Journal
 from workers.learning.advantages import group_advantages
 from workers.learning.lora_trainer import LoraTrainer
 from workers.learning.trainer import TrainingSample
-from workers.rollout.environment import RolloutTools
+from workers.rollout.environment import (
+    EpisodeLimits,
+    Policy,
+    RolloutTools,
+    SampledTurn,
+    SamplingParams,
+)
 from workers.rollout.groups import RolloutSetup, RolloutSlots, run_groups
-from workers.rollout.policy import EpisodeLimits, Policy, SampledTurn, SamplingParams
 
 ROOT = Path(__file__).parents[1]
 

@@ -37,8 +37,7 @@ from transformers import AutoModelForCausalLM
 
 from benchmarks.tiny_models import NAME, VOCAB_SIZE, build_m1, save_m1
 from workers.learning.lora_trainer import LoraTrainer
-from workers.learning.options import TrainerOptions
-from workers.learning.trainer import TrainingSample
+from workers.learning.trainer import TrainerOptions, TrainingSample
 
 LARGE_VOCABULARY = 151_936
 SCALES = (1, 2, 4, 8, 16)

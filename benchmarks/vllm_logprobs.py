@@ -25,8 +25,7 @@ from app.settings import ModelSettings
 from tests.support.engines.vllm_server import running_vllm
 from tests.support.models.tiny_model import save_tiny_model
 from workers.learning.lora_trainer import LoraTrainer
-from workers.learning.options import Precision, TrainerOptions
-from workers.learning.trainer import TrainingSample
+from workers.learning.trainer import Precision, TrainerOptions, TrainingSample
 
 KEY: Final = "sk-engine"
 TUNED: Final = "tuned"

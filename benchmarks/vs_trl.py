@@ -41,8 +41,8 @@ from benchmarks.tiny_models import NAME, prompt_texts, save_m1
 from benchmarks.trl_side import GrpoShape, GrpoStep, train_grpo
 from tests.support.learning import trl_agreement
 from workers.learning.lora_trainer import LoraTrainer
-from workers.learning.options import TrainerOptions
-from workers.rollout.policy import EpisodeLimits
+from workers.learning.trainer import TrainerOptions
+from workers.rollout.environment import EpisodeLimits
 
 RANK, ALPHA, LEARNING_RATE = 8, 16, 1e-4
 GROUP_SIZE, PROMPTS = 8, 4

@@ -18,8 +18,7 @@ from workers.methods.supervised.method import SupervisedTraining
 from workers.processes.child import run_supervised
 from workers.processes.clients import Clients
 from workers.runs.context import RunContext, claim_scratch
-from workers.runs.ending import RunEnding
-from workers.runs.job import JobRun
+from workers.runs.job import JobRun, RunEnding
 from workers.runs.method import Method
 from workers.runs.opening import open_run
 from workers.runs.reporter import record_ended

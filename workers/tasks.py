@@ -75,7 +75,7 @@ def sweep() -> None:
     """Repairs lost notifications and lost workers, for every kind of leased work."""
     from workers.leased_kinds import EVAL_RUNS, EXPORTS, JOBS
     from workers.processes.clients import PERIODIC_TASKS
-    from workers.processes.sweeper import sweep_all
+    from workers.processes.dispatcher import sweep_all
 
     PERIODIC_TASKS.run(lambda clients: sweep_all(clients, (JOBS, EVAL_RUNS, EXPORTS)))
 

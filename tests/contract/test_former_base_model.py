@@ -17,7 +17,7 @@ from tests.support.engines.engine_server import running_engine
 from tests.support.models.base_models import SHIPPED
 from tests.support.web.api_server import running_api
 from workers.learning.lora_trainer import LoraTrainer
-from workers.learning.options import TrainerOptions
+from workers.learning.trainer import TrainerOptions
 
 FORMER = "tiny-agent-2026-11-21"
 OFFERED_AGAIN = BaseModelSpec(name=FORMER, path=str(SHIPPED), context_length=1024)

@@ -14,8 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from app.http.monitoring import ProcessMetrics
 from app.kit.telemetry import CALLS, EXPORTS
 from tests.support.cases import cases
+from workers.telemetry.__main__ import WorkerMetrics
 from workers.telemetry.process_metrics import WORK
-from workers.telemetry.worker_metrics import WorkerMetrics
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "observability.md").read_text(encoding="utf-8")

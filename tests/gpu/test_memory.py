@@ -10,12 +10,11 @@ from tests.support.learning.gradients import gradients, layer_runs, perturb
 from tests.support.learning.random_model import trainer_on
 from tests.support.learning.samples import random_samples
 from tests.support.learning.tensors import assert_close
-from workers.learning.backbone import attend_by_branch
+from workers.learning.backbone import attend_by_branch, attend_packed
 from workers.learning.batches import Layout, PrefixTree
 from workers.learning.memory.plan import PlanInputs, plan_memory
 from workers.learning.memory.training_counts import count
 from workers.learning.trainer import TrainingSample
-from workers.learning.varlen_attention import attend_packed
 
 pytestmark = pytest.mark.gpu
 

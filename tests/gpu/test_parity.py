@@ -17,7 +17,7 @@ from tests.support.learning.gradients import perturb
 from tests.support.learning.random_model import trainer_on
 from tests.support.learning.samples import random_samples
 from workers.learning.lora_trainer import LoraTrainer
-from workers.learning.options import Precision
+from workers.learning.trainer import Precision
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,13 @@ from typing_extensions import override
 
 from app.kit.errors import InvalidRequest
 from app.models.engine import AdapterMissing, Completion, EngineUnavailable, Inference
-from workers.rollout.policy import BusyClock, Policy, SampledTurn, SamplingParams, VersionedPolicy
+from workers.rollout.environment import (
+    BusyClock,
+    Policy,
+    SampledTurn,
+    SamplingParams,
+    VersionedPolicy,
+)
 
 log = structlog.get_logger()
 

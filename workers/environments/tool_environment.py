@@ -2,23 +2,35 @@
 
 import asyncio
 import json
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from pydantic import TypeAdapter
+
 from app.files.datasets import DatasetRow
+from app.kit.endpoint_pool import Endpoint, EndpointPool
+from app.kit.endpoints import CallSigner, EndpointFault, FaultKind, failure_class
 from app.kit.errors import first_fault
 from app.kit.ids import SampleKey
+from app.kit.telemetry import SPANS
 from app.kit.texts import storable
 from app.rollouts.tool_formats import ParsedToolCall
-from app.tools.tools import ToolOutcome
-from workers.journal import Journal
+from app.rollouts.trajectory import Failure
+from app.tools.mcp_discovery import called_server, still_lists
+from app.tools.mcp_servers import McpServerSpec
+from app.tools.mcp_session import McpCall, McpSession
+from app.tools.mcp_transport import denies_the_tool
+from app.tools.tool_calls import ToolCall, call_tool
+from app.tools.tools import ToolOutcome, ToolSpec, declared_rate
+from workers.journal import Journal, replay_or_ask
 from workers.rollout.environment import (
     AssistantTurn,
     CallPosition,
     Observation,
     RolloutTools,
     StepResult,
+    ToolFailure,
     ToolReply,
 )
 
@@ -161,3 +173,143 @@ class SingleTurn:
 
     async def close(self) -> None:
         """Does nothing: there is nothing to release."""
+
+
+_CODEC: Final = TypeAdapter(ToolOutcome)
+
+
+async def journalled_outcome(
+    journal: Journal,
+    call_id: str,
+    request: bytes,
+    ask: Callable[[], Awaitable[ToolOutcome]],
+    *,
+    tool: str,
+) -> ToolOutcome:
+    """Returns the journalled outcome of exactly this request, or that of `ask`, which raises
+    `EndpointFault`, once it is durable. Raises `ToolFailure`.
+    """
+    try:
+        with SPANS.labelled(tool):
+            return await replay_or_ask(journal, call_id, request, ask, codec=_CODEC)
+    except EndpointFault as fault:
+        failure = Failure(failure_class(fault.kind, "tool"), fault.message, source=tool)
+        raise ToolFailure(failure) from fault
+
+
+class HttpTools:
+    def __init__(
+        self, endpoints: EndpointPool, signer: CallSigner, tools: Sequence[ToolSpec]
+    ) -> None:
+        self._signer = signer
+        self._tools = {tool.name: tool for tool in tools}
+        self._endpoints: dict[str, Endpoint] = {
+            tool.name: endpoints.endpoint(tool.server_url, rate_limit=declared_rate(tool))
+            for tool in tools
+        }
+
+    def offered(self, row: DatasetRow) -> list[dict[str, Any]]:
+        """Returns the row's tool schemas for which the job has an endpoint."""
+        return [tool for tool in row.tools if tool["function"]["name"] in self._tools]
+
+    async def call(
+        self, position: CallPosition, name: str, arguments: str, *, journal: Journal
+    ) -> ToolOutcome:
+        request = ToolCall(
+            name=name,
+            arguments=arguments,
+            call_id=position.call_id,
+            function_call_id=position.function_call_id,
+            trace_id=position.key.trace_id,
+        ).request(self._tools[name].headers)
+
+        async def ask() -> ToolOutcome:
+            return await call_tool(self._endpoints[name], request, signer=self._signer)
+
+        return await journalled_outcome(journal, request.call_id, request.body, ask, tool=name)
+
+    async def release(self, key: SampleKey) -> None:
+        """Does nothing: no connection belongs to one rollout."""
+
+
+class JobTools:
+    """Implements `workers.rollout.environment.RolloutTools` over several sets of tools, whose names
+    differ.
+    """
+
+    def __init__(self, kinds: Sequence[RolloutTools]) -> None:
+        self._kinds = kinds
+        self._owners: dict[str, RolloutTools] = {}
+
+    def offered(self, row: DatasetRow) -> list[dict[str, Any]]:
+        offered = [(tool, kind) for kind in self._kinds for tool in kind.offered(row)]
+        self._owners |= {tool["function"]["name"]: kind for tool, kind in offered}
+        return [tool for tool, _ in offered]
+
+    async def call(
+        self, position: CallPosition, name: str, arguments: str, *, journal: Journal
+    ) -> ToolOutcome:
+        return await self._owners[name].call(position, name, arguments, journal=journal)
+
+    async def release(self, key: SampleKey) -> None:
+        for kind in self._kinds:
+            await kind.release(key)
+
+
+class McpTools:
+    def __init__(
+        self, endpoints: EndpointPool, signer: CallSigner, servers: Sequence[McpServerSpec]
+    ) -> None:
+        self.servers = tuple(servers)
+        listed = [(server, server.listing) for server in servers]
+        self._owners = {
+            tool.name: server.server_label
+            for server, listing in listed
+            if listing is not None
+            for tool in listing.tools
+        }
+        self._servers = {
+            server.server_label: (called_server(server, endpoints, signer), listing)
+            for server, listing in listed
+            if listing is not None
+        }
+        self._sessions: dict[SampleKey, dict[str, McpSession]] = {}
+
+    def offered(self, row: DatasetRow) -> list[dict[str, Any]]:
+        """Returns the row's tool schemas that the job's servers listed."""
+        return [tool for tool in row.tools if tool["function"]["name"] in self._owners]
+
+    async def call(
+        self, position: CallPosition, name: str, arguments: str, *, journal: Journal
+    ) -> ToolOutcome:
+        call = McpCall(name, arguments, position.call_id)
+
+        async def ask() -> ToolOutcome:
+            return await self._call(self._session(position.key, self._owners[name]), call)
+
+        return await journalled_outcome(journal, call.call_id, call.encode(), ask, tool=name)
+
+    async def _call(self, session: McpSession, call: McpCall) -> ToolOutcome:
+        """Calls a tool. A missing tool is a fault of the server, not of the model, to which it was
+        offered; only the listing distinguishes it from other errors.
+        """
+        outcome = await session.call(call)
+        if denies_the_tool(call.name, outcome) and not await still_lists(session, call.name):
+            raise EndpointFault(
+                FaultKind.ERROR, "no longer has this tool, which it listed when the job began"
+            )
+        return outcome
+
+    async def release(self, key: SampleKey) -> None:
+        for session in self._sessions.pop(key, {}).values():
+            await session.close()
+
+    def _session(self, key: SampleKey, label: str) -> McpSession:
+        """Returns the rollout's session with a server; the first call opens it."""
+        sessions = self._sessions.setdefault(key, {})
+        if label not in sessions:
+            server, listing = self._servers[label]
+            sessions[label] = McpSession(
+                server, trace_id=key.trace_id, protocol_version=listing.protocol_version
+            )
+        return sessions[label]

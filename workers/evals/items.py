@@ -4,9 +4,10 @@ The samples of an item are scored as a group, by the code that scores rollouts.
 """
 
 import asyncio
+import hashlib
 import json
 import time
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar, assert_never
 
@@ -22,22 +23,175 @@ from app.evals.data_sources import (
     settings_of,
     tools_of,
 )
-from app.evals.evals import ItemStatus, OutputItem, token_usage
+from app.evals.evals import (
+    INVOCATIONS,
+    ItemStatus,
+    OutputItem,
+    passes_criterion,
+    result_names,
+    token_usage,
+)
 from app.files.datasets import DatasetRow
 from app.graders.judge_calls import EngineModel
 from app.graders.judge_prompts import Prompt
 from app.graders.samples import object_or_list, one_turn_keys
+from app.graders.scorer import GradeRequest, ScoreFault, ScoreResult, TokenUsage
 from app.graders.templates import MissingVariable, RenderedTooLong, parse_template
 from app.jobs.response_formats import with_trained_effort
 from app.kit.errors import LeaseLost, RequestError, RunFailed, Unavailable, first_fault
 from app.kit.fields import Json
 from app.kit.ids import GroupKey, SampleKey, new_id
 from app.models.engine import AdapterMissing
-from app.rollouts.trajectory import ScoredRollout, Trajectory
-from workers.evals.context import EvalContext, find_model
-from workers.evals.criteria import CriteriaOutcome, CriteriaScorer, TokensByModel, digest
-from workers.journal import InMemoryJournal
+from app.rollouts.trajectory import Grade, GradeOrFailure, ScoredRollout, Trajectory
+from workers.evals.context import EvalContext, GroupedCriterion, SingleCriterion, find_model
+from workers.grading.job_grader import to_failure
+from workers.journal import InMemoryJournal, Journal
 from workers.rollout.groups import score_group
+
+TokensByModel = list[tuple[str, dict[str, int]]]
+"""Tokens by the name of the model that used them, and the number of its calls."""
+
+
+@dataclass(slots=True)
+class CriteriaOutcome:
+    results: list[Json] = field(default_factory=list)
+    faults: list[Json] = field(default_factory=list)
+    usage: TokensByModel = field(default_factory=list)
+
+
+class CriteriaScorer:
+    """Implements `workers.grading.job_grader.GroupScorer` for the samples of one item.
+
+    The verdict is the share of criteria that passed. Nothing is journalled: the items of a group
+    are written together, and a later claim repeats the calls with the same ids.
+    """
+
+    def __init__(self, context: EvalContext, index: int, samples: Mapping[SampleKey, Json]) -> None:
+        """`samples` are those of the item, in the hosted shape that criteria address."""
+        self._context = context
+        self._index = index
+        self._samples = samples
+        self.outcomes = {key: CriteriaOutcome() for key in samples}
+
+    async def score_early(
+        self,
+        trajectory: Trajectory,  # noqa: ARG002 - a judge of groups needs the siblings too
+        row: DatasetRow,  # noqa: ARG002 - as above
+        *,
+        journal: Journal,  # noqa: ARG002 - a judge of groups needs the siblings too
+    ) -> None:
+        return None
+
+    async def score(
+        self,
+        trajectories: Sequence[Trajectory],
+        row: DatasetRow,
+        *,
+        journal: Journal,  # noqa: ARG002 - a written item is the journal entry
+    ) -> list[GradeOrFailure]:
+        criteria = self._context.criteria
+        answers = await asyncio.gather(
+            *(self._answers(number, trajectories, row) for number in range(len(criteria)))
+        )
+        return [
+            self._verdict(trajectory.key, [of_criterion[at] for of_criterion in answers])
+            for at, trajectory in enumerate(trajectories)
+        ]
+
+    async def _answers(
+        self, number: int, trajectories: Sequence[Trajectory], row: DatasetRow
+    ) -> Sequence[ScoreResult | ScoreFault]:
+        run_id = self._context.run.id
+        requests = [
+            GradeRequest(
+                sample=self._samples[trajectory.key],
+                item=row.item,
+                trace_id=f"trace_{self._digest(trajectory.key)[:32]}",
+                call_id=f"grade_{self._digest(trajectory.key, number)[:24]}",
+            )
+            for trajectory in trajectories
+        ]
+        match self._context.criteria[number]:
+            case SingleCriterion() as criterion:
+                scored = await criterion.score(requests)
+            case GroupedCriterion() as criterion:
+                group = trajectories[0].key.group
+                scored = await criterion.score(
+                    requests,
+                    [trajectory.messages for trajectory in trajectories],
+                    row,
+                    trace_id=group.trace_id,
+                    call_id=f"grade_{digest(run_id, 'group', self._index, number)[:24]}",
+                )
+            case criterion:
+                assert_never(criterion)
+        for trajectory, used in zip(trajectories, scored.usages, strict=True):
+            self.outcomes[trajectory.key].usage += [
+                (model, _counted(used)) for model, used in used.items()
+            ]
+        return scored.answers
+
+    def _digest(self, key: SampleKey, *more: object) -> str:
+        position = self._index * self._context.source.samples + key.sample_index
+        return digest(self._context.run.id, position, *more)
+
+    def _verdict(
+        self, key: SampleKey, answers: Sequence[ScoreResult | ScoreFault]
+    ) -> GradeOrFailure:
+        names, criteria = result_names(self._context.of), self._context.of.testing_criteria
+        outcome = self.outcomes[key]
+        for name, criterion, answer in zip(names, criteria, answers, strict=True):
+            match answer:
+                case ScoreFault():
+                    fault = {"code": f"grader_{answer.kind}", "message": answer.details}
+                    outcome.faults.append(fault)
+                case ScoreResult():
+                    outcome.results.append(_result(name, criterion, answer))
+                case _:
+                    assert_never(answer)
+        for name, answer in zip(names, answers, strict=True):
+            match answer:
+                case ScoreFault():
+                    return to_failure(answer, name)
+                case ScoreResult():
+                    pass
+                case _:
+                    assert_never(answer)
+        passed = sum(result["passed"] for result in outcome.results)
+        scores = {result["name"]: result["score"] for result in outcome.results}
+        return Grade(passed / len(outcome.results), scores)
+
+
+def _counted(used: TokenUsage) -> dict[str, int]:
+    tokens = token_usage(used.prompt_tokens, used.completion_tokens, used.cached_tokens)
+    return {INVOCATIONS: used.calls, **tokens}
+
+
+def _result(name: str, criterion: Json, answer: ScoreResult) -> Json:
+    details: Json = {}
+    if answer.sub_scores:
+        details["sub_scores"] = answer.sub_scores
+    if answer.errors.raised:
+        details["errors"] = list(answer.errors.raised)
+    if answer.errors.details is not None:
+        details["details"] = answer.errors.details
+    if answer.reasons:
+        details["reasons"] = answer.reasons
+    if answer.sampled_model_name is not None:
+        details["model"] = answer.sampled_model_name
+    return {
+        "name": name,
+        "type": criterion.get("type"),
+        "score": answer.score,
+        "passed": passes_criterion(answer.score, criterion),
+        "sample": details or None,
+    }
+
+
+def digest(*parts: object) -> str:
+    """Returns a digest from which ids and seeds of an item are derived."""
+    return hashlib.sha256("\x1f".join(str(part) for part in parts).encode()).hexdigest()
+
 
 log = structlog.get_logger()
 _Result = TypeVar("_Result")

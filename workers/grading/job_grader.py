@@ -1,9 +1,10 @@
 """A job's per-sample grader: applies the shared scorer to trajectories and journals its scores."""
 
+import asyncio
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final, assert_never
+from typing import Final, Protocol, assert_never
 
 from pydantic import TypeAdapter
 
@@ -28,15 +29,68 @@ from app.graders.scorer import (
     is_usable,
     within_bound,
 )
-from app.kit.endpoints import FaultKind
-from app.kit.errors import FORMULA_ERROR, MODEL_ERROR, PYTHON_ERROR, SANDBOX_ERROR
-from app.kit.fields import FieldKind, walk_fields
+from app.kit.endpoints import FaultKind, failure_class
+from app.kit.errors import FORMULA_ERROR, MODEL_ERROR, PYTHON_ERROR, SANDBOX_ERROR, first_fault
 from app.kit.ids import SampleKey
 from app.kit.telemetry import SPANS
 from app.rollouts.metrics import ANSWER_FLAGS
 from app.rollouts.trajectory import Failure, FailureClass, Grade, GradeOrFailure, Trajectory
-from workers.grading.group_scorer import GraderFailure, GroupScorer, PerSampleScorer, SampleGrader
 from workers.journal import Journal, replay_or_ask
+
+
+class SampleGrader(Protocol):
+    async def grade(
+        self, trajectory: Trajectory, row: DatasetRow, key: SampleKey, *, journal: Journal
+    ) -> Grade:
+        """Returns a finite score, journalled if external. Raises `GraderFailure`."""
+        ...
+
+
+class GroupScorer(Protocol):
+    async def score_early(
+        self, trajectory: Trajectory, row: DatasetRow, *, journal: Journal
+    ) -> GradeOrFailure | None:
+        """Scores a rollout as soon as it has ended, while its siblings may still run. `None` defers
+        it to `score`, which gets the whole group.
+        """
+        ...
+
+    async def score(
+        self, trajectories: Sequence[Trajectory], row: DatasetRow, *, journal: Journal
+    ) -> list[GradeOrFailure]:
+        """Scores finished rollouts of one group; verdicts in the order of `trajectories`."""
+        ...
+
+
+class PerSampleScorer:
+    def __init__(self, grader: SampleGrader) -> None:
+        self._grader = grader
+
+    async def score_early(
+        self, trajectory: Trajectory, row: DatasetRow, *, journal: Journal
+    ) -> GradeOrFailure:
+        try:
+            return await self._grader.grade(trajectory, row, trajectory.key, journal=journal)
+        except GraderFailure as error:
+            return error.failure
+
+    async def score(
+        self, trajectories: Sequence[Trajectory], row: DatasetRow, *, journal: Journal
+    ) -> list[GradeOrFailure]:
+        with first_fault():
+            async with asyncio.TaskGroup() as tasks:
+                verdicts = [
+                    tasks.create_task(self.score_early(trajectory, row, journal=journal))
+                    for trajectory in trajectories
+                ]
+        return [verdict.result() for verdict in verdicts]
+
+
+class GraderFailure(Exception):
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(f"{failure.source}: {failure.message}")
+        self.failure = failure
+
 
 _CODEC: Final = TypeAdapter(Grade)
 CAUSE_FLAGS: Final = (*ANSWER_FLAGS, PYTHON_ERROR, SANDBOX_ERROR, MODEL_ERROR, FORMULA_ERROR)
@@ -186,7 +240,7 @@ _GROUP_CODEC: Final = TypeAdapter(_GroupVerdicts)
 
 
 class GroupGrader:
-    """Implements `workers.grading.group_scorer.GroupScorer` with a `GroupJudge`."""
+    """Implements `workers.grading.job_grader.GroupScorer` with a `GroupJudge`."""
 
     def __init__(self, name: str, judge: GroupJudge) -> None:
         """`name` is the grader's name in the job; failures and journal keys contain it."""

@@ -28,9 +28,8 @@ from workers.learning.adapters import (
 )
 from workers.learning.batches import FittingBatches
 from workers.learning.head import TrainerProducts, has_onednn_product, linear
-from workers.learning.options import CPU_BATCH_TOKENS, Precision, TrainerOptions
 from workers.learning.token_scores import CudaMemory, TokenScorer, measured_batch_tokens
-from workers.learning.trainer import TrainingSample
+from workers.learning.trainer import CPU_BATCH_TOKENS, Precision, TrainerOptions, TrainingSample
 
 _DTYPES: Final[Mapping[Precision, torch.dtype]] = {
     "float32": torch.float32,

@@ -15,8 +15,7 @@ from app.rollouts import metrics as names
 from workers.learning.batches import MicroBatch
 from workers.learning.head import TokenScores
 from workers.learning.losses import Loss, LossInputs, LossTerms, zero_masked
-from workers.learning.options import MismatchConfig
-from workers.learning.trainer import TrainingSample, UpdateStats
+from workers.learning.trainer import MismatchConfig, TrainingSample, UpdateStats
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,18 +6,22 @@ keeps two slots, and no project keeps one for longer than a call to an endpoint 
 that returns its slot releases its lease, and another claim continues after its last result.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+import math
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 import structlog
 
 from app.database import Database
 from app.kit.errors import Unavailable
+from app.kit.job_queue import JobQueue
 from app.kit.leases import Lease
-from app.settings import Settings
-from workers.processes.clients import open_database
+from app.settings import RetentionSettings, Settings
+from workers.processes.clients import PeriodicTaskClients, open_database
 from workers.processes.forking.forks import Children, TaskChild
 from workers.processes.leased_work import ClaimLoop, LeasedWork, python_module
+from workers.telemetry.process_metrics import show_waiting
 
 log = structlog.get_logger()
 
@@ -117,3 +121,52 @@ def child_to_end(running: list[TaskChild], *, longest_s: float) -> TaskChild | N
     projects = {child.project_id: child.project_id for child in running if child.project_id}
     spare = newest_of_several(running, projects)
     return spare or next((child for child in running if child.age_s > longest_s), None)
+
+
+MOST_UNREAD: Final = 10
+"""Unread messages of a queue above which none is added. A sweep wakes as many idle workers."""
+
+
+async def sweep_all(clients: PeriodicTaskClients, kinds: Iterable[LeasedWork]) -> None:
+    settings = clients.settings
+    for work in kinds:
+        try:
+            await sweep(
+                work,
+                clients.database,
+                clients.queue,
+                max_attempts=settings.lease.max_attempts,
+                retention=settings.retention,
+            )
+            async with work.claims(clients.database) as unit:
+                show_waiting(work.noun, await unit.leases.waiting())
+        except Unavailable as error:
+            show_waiting(work.noun, math.nan)
+            log.warning("sweep skipped, database unavailable", noun=work.noun, error=str(error))
+
+
+async def sweep(
+    work: LeasedWork,
+    database: Database,
+    queue: JobQueue,
+    *,
+    max_attempts: int,
+    retention: RetentionSettings | None = None,
+) -> list[str]:
+    message = f"The {work.noun}'s worker crashed {max_attempts} times without progress."
+    kept_for = work.kept_for and work.kept_for(retention or RetentionSettings())
+    async with work.claims(database) as unit:
+        for lease in await unit.leases.exhausted(max_attempts):
+            await unit.leases.fail(lease, message, kept_for=kept_for)
+            log.error("failed for good", reason=message, **work.named(lease.id))
+    unread = await queue.unread(work.queue)
+    if unread is None:
+        log.warning("no notification sent, broker unavailable", noun=work.noun)
+        return []
+    if unread >= MOST_UNREAD:
+        return []
+    async with work.claims(database) as unit:
+        due = await unit.leases.due(MOST_UNREAD - unread, work.resend_after_s)
+    for row_id in due:
+        await work.notify(queue, row_id)
+    return due

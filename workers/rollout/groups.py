@@ -11,12 +11,11 @@ from app.kit.errors import first_fault
 from app.kit.ids import SampleKey
 from app.rollouts.renderer import Renderer
 from app.rollouts.trajectory import Failure, FailureClass, GradeOrFailure, ScoredRollout, Trajectory
-from workers.grading.group_scorer import GroupScorer
+from workers.grading.job_grader import GroupScorer
 from workers.journal import Journal
 from workers.progress import PROGRESS
-from workers.rollout.environment import RolloutEnvironment
+from workers.rollout.environment import EpisodeLimits, Policy, RolloutEnvironment
 from workers.rollout.episode import RolloutFailure, run_episode
-from workers.rollout.policy import EpisodeLimits, Policy
 from workers.telemetry.process_metrics import count_rollouts
 from workers.telemetry.spans import describe_rollout, rollout_span
 

@@ -28,7 +28,7 @@ from app.rollouts import metrics as names
 from workers.compute import run_on_compute_thread
 from workers.engines.policy import EnginePolicy
 from workers.learning.trainer import Trainer
-from workers.rollout.policy import Policy
+from workers.rollout.environment import Policy
 from workers.runs.context import ADAPTER, SCHEDULER, STATE, RunContext
 from workers.runs.step_outcome import PublishedAdapter, TrainedStep, save_scheduler_state
 

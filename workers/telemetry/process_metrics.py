@@ -1,7 +1,7 @@
 """The metrics of the workers' work, in Prometheus' form.
 
 With `PROMETHEUS_MULTIPROC_DIR` in its environment a process writes its metrics into files there,
-which `workers.telemetry.worker_metrics` adds up; without it they end with it.
+which `workers.telemetry.__main__` adds up; without it they end with it.
 """
 
 from collections.abc import Iterable, Mapping

@@ -20,8 +20,8 @@ from tests.support.api.trained_jobs import ROLLOUTS, TrainedJob, TrainedJobs
 from tests.support.stack import Database
 from tests.support.twins import InMemoryJobQueue
 from workers.leased_kinds import JOBS as LEASED_JOBS
-from workers.maintenance import ended_job_cleanup
-from workers.processes.sweeper import sweep
+from workers.maintenance import expiry as ended_job_cleanup
+from workers.processes.dispatcher import sweep
 
 ALL_STEPS = [f"step-00000{step}-f1/adapter" for step in (1, 2, 3)]
 SETTLED = "11 minutes"

@@ -27,7 +27,7 @@ from tests.support.stack import Database
 from tests.support.store.claims import claim_row
 from tests.support.store.rows import a_rollout
 from workers.maintenance.expiry import expire
-from workers.runs.ending import RunEnding
+from workers.runs.job import RunEnding
 
 STEPS = (1, 2, 3)
 PUBLISHED = 2

@@ -25,7 +25,7 @@ from workers.learning.adapters import (
 from workers.leased_kinds import EXPORTS
 from workers.maintenance.expiry import expire
 from workers.processes.clients import open_clients, open_database
-from workers.processes.sweeper import sweep
+from workers.processes.dispatcher import sweep
 
 
 def models(

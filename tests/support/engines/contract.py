@@ -16,8 +16,7 @@ from tests.support.engines.engine_server import running_engine
 from tests.support.engines.vllm_server import running_vllm
 from workers.engines.cpu.batching.scheduler import Limits
 from workers.learning.lora_trainer import LoraTrainer
-from workers.learning.options import TrainerOptions
-from workers.learning.trainer import TrainingSample
+from workers.learning.trainer import TrainerOptions, TrainingSample
 
 KEY = "sk-engine"
 

@@ -19,8 +19,8 @@ from tests.support.rollout.policies import ScriptedPolicy, Writer, call_text
 from tests.support.rollout.rollouts import KEY, SECRET_KEY, egress_to, pool
 from workers.environments.http_environment import EnvironmentEndpoint, HttpEnvironment
 from workers.journal import InMemoryJournal
+from workers.rollout.environment import EpisodeLimits
 from workers.rollout.episode import RolloutFailure, run_episode
-from workers.rollout.policy import EpisodeLimits
 
 LIMITS = EpisodeLimits(max_episode_steps=20, context_length=2048, max_turn_tokens=200)
 HEADERS = {"X-Key": "canary-environment"}

@@ -21,8 +21,7 @@ from workers.engines.cpu.batching.scheduler import Limits
 from workers.engines.cpu.batching.sequence import Sampling
 from workers.engines.cpu.engine import Engine
 from workers.learning.lora_trainer import LoraTrainer
-from workers.learning.options import TrainerOptions
-from workers.learning.trainer import TrainingSample
+from workers.learning.trainer import TrainerOptions, TrainingSample
 
 TEMPLATES: Final = {
     "Qwen2.5": "hermes",

@@ -116,7 +116,7 @@ def _samples(plain: list[dict[str, Any]]) -> list[TrainingSample]:
 
 def _serve(settings: dict[str, Any]) -> None:
     from workers.learning.lora_trainer import LoraTrainer  # noqa: PLC0415 - torch is loaded in this process only
-    from workers.learning.options import TrainerOptions  # noqa: PLC0415 - as above
+    from workers.learning.trainer import TrainerOptions  # noqa: PLC0415 - as above
 
     options = TrainerOptions(**settings.pop("options"))
     trainer = LoraTrainer(**settings, options=options)

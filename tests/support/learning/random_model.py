@@ -8,7 +8,7 @@ from transformers import Gemma2Config, Gemma2ForCausalLM, Qwen3Config, Qwen3ForC
 
 from tests.support.learning.samples import VOCAB
 from workers.learning.lora_trainer import LoraTrainer
-from workers.learning.options import TrainerOptions
+from workers.learning.trainer import TrainerOptions
 
 SMALL: dict[str, Any] = {
     "vocab_size": VOCAB,

@@ -18,8 +18,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from workers.learning.adapters import adapter_parameters
 from workers.learning.lora_trainer import LoraTrainer
-from workers.learning.options import TrainerOptions
-from workers.learning.trainer import TrainingSample
+from workers.learning.trainer import TrainerOptions, TrainingSample
 
 RANK, ALPHA = 8, 16
 EPSILON, EPSILON_HIGH = 0.2, 0.28

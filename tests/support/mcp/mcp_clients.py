@@ -13,7 +13,7 @@ from tests.support.endpoints import EndpointServer
 from tests.support.mcp.mcp_server import McpServerUnderTest
 from tests.support.patience import PATIENCE_S
 from tests.support.rollout.rollouts import SECRET_KEY, pool
-from workers.environments.mcp_tools import McpTools
+from workers.environments.tool_environment import McpTools
 
 SIGNER = CallSigner(SECRET_KEY, project_id="proj_a")
 

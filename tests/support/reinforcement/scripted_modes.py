@@ -20,14 +20,14 @@ from tests.support.rollout.policies import shipped_renderer
 from tests.support.rollout.rollouts import caller, pool
 from tests.support.twins import InMemoryEgress
 from workers.environments.tool_environment import ToolEnvironment
-from workers.grading.group_scorer import GroupScorer, PerSampleScorer
+from workers.grading.job_grader import GroupScorer, PerSampleScorer
 from workers.journal import InMemoryJournal, Journal
 from workers.learning.advantages import ShapingConfig
 from workers.learning.trainer import TrainingSample
 from workers.methods.reinforcement.step_summary import SampledStep
 from workers.methods.schedulers.mode import GroupConfig, Mode, PromptSchedule, SchedulerContext
+from workers.rollout.environment import EpisodeLimits, SampledTurn, SamplingParams
 from workers.rollout.groups import RolloutSetup, RolloutSlots
-from workers.rollout.policy import EpisodeLimits, SampledTurn, SamplingParams
 
 JOB_SEED = 11
 Gate = Callable[[SampleKey], Awaitable[None]]

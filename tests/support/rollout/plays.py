@@ -13,8 +13,8 @@ from tests.support.rollout.policies import ScriptedPolicy, Writer, call_text
 from tests.support.rollout.rollouts import KEY, caller, pool, row
 from workers.environments.tool_environment import ToolEnvironment
 from workers.journal import InMemoryJournal
+from workers.rollout.environment import EpisodeLimits
 from workers.rollout.episode import run_episode
-from workers.rollout.policy import EpisodeLimits
 
 LIMITS = EpisodeLimits(max_episode_steps=20, context_length=4096, max_turn_tokens=400)
 NAMES = ("search", "lookup")

@@ -8,7 +8,7 @@ from tokenizers import Tokenizer
 
 from app.rollouts.renderer import Renderer
 from app.settings import shipped_model_dir
-from workers.rollout.policy import SampledTurn, SamplingParams
+from workers.rollout.environment import SampledTurn, SamplingParams
 
 
 def shipped_renderer() -> Renderer:

@@ -11,8 +11,7 @@ from app.kit.ids import SampleKey
 from app.rollouts.tool_formats import ParsedToolCall
 from app.tools.tools import ToolOutcome, ToolSpec
 from tests.support.endpoints import EndpointServer
-from workers.environments.tool_environment import ToolEnvironment
-from workers.environments.tools import HttpTools
+from workers.environments.tool_environment import HttpTools, ToolEnvironment
 from workers.journal import Journal
 from workers.rollout.environment import AssistantTurn, RolloutTools, ToolReply
 

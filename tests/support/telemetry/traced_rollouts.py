@@ -10,8 +10,7 @@ from tests.support.rollout.plays import LIMITS, search
 from tests.support.rollout.policies import ScriptedPolicy, Writer
 from tests.support.rollout.rollouts import KEY, caller, egress_to, pool, row
 from workers.environments.tool_environment import ToolEnvironment
-from workers.grading.group_scorer import PerSampleScorer
-from workers.grading.job_grader import JobGrader
+from workers.grading.job_grader import JobGrader, PerSampleScorer
 from workers.journal import InMemoryJournal
 from workers.rollout.groups import RolloutSetup, RolloutSlots, run_group
 

@@ -12,7 +12,7 @@ from tests.support.engines.in_memory import InMemoryInference
 from tests.support.patience import PATIENCE_S
 from workers.engines import policy as policy_module
 from workers.engines.policy import EnginePolicy
-from workers.rollout.policy import SampledTurn, SamplingParams
+from workers.rollout.environment import SampledTurn, SamplingParams
 
 PARAMS = SamplingParams(max_tokens=8, temperature=1.0, seed=5, stop_token_ids=(2,))
 ADAPTER = Path("/adapters/1")

@@ -14,7 +14,7 @@ from tests.support.mcp.mcp_clients import egress_to, listing_of, spec, tools_of
 from tests.support.mcp.mcp_server import PICTURE, mcp_server
 from tests.support.rollout.rollouts import KEY, call_once
 from tests.support.runs.journals import as_stored
-from workers.environments.mcp_tools import McpTools
+from workers.environments.tool_environment import McpTools
 from workers.journal import InMemoryJournal
 from workers.rollout.environment import CallPosition, ToolFailure
 

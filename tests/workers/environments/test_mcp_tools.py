@@ -13,7 +13,7 @@ from tests.support.mcp.mcp_server import PICTURE, mcp_server
 from tests.support.patience import until
 from tests.support.rollout.rollouts import KEY, call_once, pool, row
 from tests.support.runs.journals import as_stored
-from workers.environments.mcp_tools import McpTools
+from workers.environments.tool_environment import McpTools
 from workers.journal import InMemoryJournal
 from workers.rollout.environment import CallPosition, ToolFailure
 

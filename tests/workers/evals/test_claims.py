@@ -14,9 +14,8 @@ from tests.support.processes.child_processes import CONTROL_FORKS, ended
 from tests.support.twins import InMemoryJobQueue
 from workers.evals.child import work
 from workers.leased_kinds import EVAL_RUNS
-from workers.processes.dispatcher import dispatch
+from workers.processes.dispatcher import dispatch, sweep
 from workers.processes.forking.forks import Children
-from workers.processes.sweeper import sweep
 
 
 async def test_a_killed_workers_run_is_taken_over_and_no_item_is_graded_twice(

@@ -18,7 +18,7 @@ from tests.support.grading.judges import CODED, InMemoryJudges
 from tests.support.rollout.rollouts import SECRET_KEY
 from tests.support.sandbox.in_memory import InMemorySandbox
 from workers.evals.context import EvalContext, build_criterion
-from workers.evals.criteria import CriteriaScorer
+from workers.evals.items import CriteriaScorer
 from workers.journal import InMemoryJournal
 
 LABELS: dict[str, Any] = {

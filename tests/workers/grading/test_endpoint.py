@@ -14,8 +14,7 @@ from tests.support.endpoints import ReceivedRequest, Reply, Script, endpoint
 from tests.support.grading.judges import InMemoryJudges
 from tests.support.rollout.rollouts import KEY, SECRET_KEY, egress_to, pool, row
 from tests.support.sandbox.in_memory import InMemorySandbox
-from workers.grading.group_scorer import GraderFailure
-from workers.grading.job_grader import build_grader
+from workers.grading.job_grader import GraderFailure, build_grader
 from workers.journal import InMemoryJournal
 
 CALLS = [{"id": "call_1", "type": "function", "function": {"name": "search", "arguments": "{}"}}]

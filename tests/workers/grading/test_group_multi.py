@@ -24,8 +24,7 @@ from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, Scri
 from tests.support.grading.judges import CODED, judged_reply
 from tests.support.rollout.rollouts import SECRET_KEY, egress_to, pool, row
 from tests.support.sandbox.in_memory import InMemorySandbox
-from workers.grading.group_scorer import GroupScorer
-from workers.grading.job_grader import build_group_scorer
+from workers.grading.job_grader import GroupScorer, build_group_scorer
 from workers.journal import InMemoryJournal
 
 GROUP = GroupKey("ftjob-1", "train", 2, 5, 1)

@@ -18,8 +18,7 @@ from tests.support.grading.judges import CODED, InMemoryJudges
 from tests.support.reinforcement.scored_rollouts import scored
 from tests.support.rollout.rollouts import KEY, SECRET_KEY, egress_to, pool, row
 from tests.support.sandbox.in_memory import InMemorySandbox
-from workers.grading.group_scorer import GraderFailure
-from workers.grading.job_grader import JobGrader, build_grader
+from workers.grading.job_grader import GraderFailure, JobGrader, build_grader
 from workers.journal import InMemoryJournal
 from workers.methods.reinforcement.loop import too_many_lost
 

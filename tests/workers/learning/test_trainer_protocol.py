@@ -15,10 +15,10 @@ from app.kit.directories import ManifestMismatch
 from tests.support.learning.process_trainer import ROOT, ProcessTrainer
 from tests.support.learning.samples import random_samples
 from workers.learning.lora_trainer import LoraTrainer
-from workers.learning.options import TrainerOptions
 from workers.learning.trainer import (
     StateMismatch,
     Trainer,
+    TrainerOptions,
     TrainerSettings,
     TrainingSample,
     saved_settings,

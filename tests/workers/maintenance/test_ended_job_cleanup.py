@@ -18,9 +18,9 @@ from tests.support.stack import Database
 from tests.support.twins import InMemoryJobQueue
 from workers.leased_kinds import JOBS
 from workers.maintenance.expiry import expire
-from workers.processes.sweeper import sweep
+from workers.processes.dispatcher import sweep
 from workers.runs.context import RunContext
-from workers.runs.ending import RunEnding
+from workers.runs.job import RunEnding
 from workers.runs.publisher import adapter_prefix
 
 PARTS = ("adapter", "state")

@@ -10,7 +10,7 @@ from tests.support.api.organization import execute
 from tests.support.runs.world import World
 from tests.support.twins import InMemoryJobQueue
 from workers.leased_kinds import JOBS
-from workers.processes.sweeper import MOST_UNREAD, sweep
+from workers.processes.dispatcher import MOST_UNREAD, sweep
 
 
 async def test_lost_notifications_and_crashed_workers_are_sent_again(world: World) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from app.rollouts.trajectory import Failure, FailureClass, Grade, ScoredRollout
 from tests.support.reinforcement.scored_rollouts import scored
-from workers.methods.reinforcement import step_report as metrics_event
+from workers.methods.reinforcement import step_summary as metrics_event
 from workers.methods.reinforcement.step_summary import summarise
 
 MULTI: dict[str, Any] = {

@@ -10,8 +10,8 @@ from tests.support.cases import cases
 from tests.support.learning.options import resolved
 from workers.learning.advantages import ShapingConfig
 from workers.learning.losses import build_loss
-from workers.learning.options import MismatchConfig
-from workers.methods.reinforcement.assembly import mismatch_config, shaping_config, trainer_options
+from workers.learning.trainer import MismatchConfig
+from workers.methods.reinforcement.training import mismatch_config, shaping_config, trainer_options
 
 
 @cases(

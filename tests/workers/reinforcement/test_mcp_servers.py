@@ -22,7 +22,7 @@ from workers.job_child import job_run
 from workers.methods.reinforcement.method import new_listings, record_listings, with_listings
 from workers.methods.reinforcement.rows import load_rows
 from workers.runs.context import RunContext
-from workers.runs.data import JobFile
+from workers.runs.opening import JobFile
 
 
 @pytest.fixture

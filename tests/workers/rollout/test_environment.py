@@ -23,10 +23,17 @@ from tests.support.runs.journals import as_stored
 from workers.engines.policy import EnginePolicy
 from workers.grading.job_grader import GroupGrader
 from workers.journal import InMemoryJournal
-from workers.rollout.environment import AssistantTurn, InfrastructureFailure, StepResult
+from workers.rollout.environment import (
+    AssistantTurn,
+    EpisodeLimits,
+    InfrastructureFailure,
+    Policy,
+    SampledTurn,
+    SamplingParams,
+    StepResult,
+)
 from workers.rollout.episode import RolloutFailure, run_episode
 from workers.rollout.groups import RolloutSetup, RolloutSlots, run_group
-from workers.rollout.policy import EpisodeLimits, Policy, SampledTurn, SamplingParams
 
 LIMITS = EpisodeLimits(max_episode_steps=20, context_length=2048, max_turn_tokens=200)
 UNREACHABLE = Failure(FailureClass.TOOL_UNREACHABLE, "connection refused", "game")

@@ -15,8 +15,8 @@ from tests.support.patience import PATIENCE_S
 from tests.support.rollout.plays import LIMITS, NAMES, Play, check_tokens, echo, facts, search
 from tests.support.rollout.policies import Writer, call_text
 from tests.support.rollout.rollouts import KEY, egress_to, row
+from workers.rollout.environment import EpisodeLimits
 from workers.rollout.episode import RolloutFailure
-from workers.rollout.policy import EpisodeLimits
 
 
 async def test_two_tools_then_an_answer(writer: Writer) -> None:

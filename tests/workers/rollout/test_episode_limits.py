@@ -10,8 +10,8 @@ from tests.support.endpoints import Reply, endpoint
 from tests.support.rollout.plays import LIMITS, NAMES, Play, check_tokens, echo, facts, search
 from tests.support.rollout.policies import Writer, call_text
 from tests.support.rollout.rollouts import egress_to, row
-from workers.rollout.policy import EpisodeLimits
-from workers.rollout.prompts import NOTICE
+from workers.rollout.environment import EpisodeLimits
+from workers.rollout.episode import NOTICE
 
 
 async def test_a_long_reply_is_cut_to_fit_and_reports_it(writer: Writer) -> None:

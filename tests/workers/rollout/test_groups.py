@@ -17,12 +17,10 @@ from tests.support.reinforcement.scored_rollouts import scored, scored_group
 from tests.support.rollout.policies import Writer, call_text
 from tests.support.rollout.rollouts import caller, egress_to, pool, row
 from workers.environments.tool_environment import ToolEnvironment
-from workers.grading.group_scorer import GraderFailure, GroupScorer, PerSampleScorer
-from workers.grading.job_grader import GroupGrader
+from workers.grading.job_grader import GraderFailure, GroupGrader, GroupScorer, PerSampleScorer
 from workers.journal import InMemoryJournal, Journal
-from workers.rollout.environment import RolloutTools
+from workers.rollout.environment import EpisodeLimits, RolloutTools, SampledTurn, SamplingParams
 from workers.rollout.groups import RolloutSetup, RolloutSlots, ScoredGroup, run_group, score_group
-from workers.rollout.policy import EpisodeLimits, SampledTurn, SamplingParams
 
 GROUP = GroupKey("ftjob-1", "train", 2, 5)
 

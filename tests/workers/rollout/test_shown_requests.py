@@ -25,12 +25,11 @@ from tests.support.rollout.policies import ScriptedPolicy, Writer, call_text
 from tests.support.rollout.rollouts import SECRET_KEY, egress_to, pool, schema
 from tests.support.sandbox.in_memory import InMemorySandbox
 from tests.support.store.claims import claim_row
-from workers.environments.tool_environment import ToolEnvironment
-from workers.environments.tools import HttpTools
+from workers.environments.tool_environment import HttpTools, ToolEnvironment
 from workers.grading.job_grader import build_group_scorer
 from workers.journal import InMemoryJournal
+from workers.rollout.environment import EpisodeLimits
 from workers.rollout.groups import RolloutSetup, RolloutSlots, ScoredGroup, run_group
-from workers.rollout.policy import EpisodeLimits
 from workers.runs.step_writer import rollout_row
 
 SECRET = "of the customer"

@@ -13,8 +13,8 @@ from tests.support.rollout.policies import Writer
 from tests.support.rollout.rollouts import KEY, caller, egress_to, pool, row
 from workers.environments.tool_environment import ToolEnvironment
 from workers.journal import InMemoryJournal
+from workers.rollout.environment import SampledTurn, SamplingParams
 from workers.rollout.episode import RolloutFailure, run_episode
-from workers.rollout.policy import SampledTurn, SamplingParams
 from workers.runs.step_writer import rollout_row, token_record
 
 SECRET = "canary-4711-of-the-customer"

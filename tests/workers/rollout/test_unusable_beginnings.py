@@ -9,7 +9,7 @@ from app.rollouts.renderer import Renderer
 from tests.support.models.tiny_model import DROPS_THINKING, build_tokenizer
 from tests.support.rollout.rollouts import KEY
 from workers.rollout.environment import InfrastructureFailure, Observation
-from workers.rollout.prompts import prompt_ids
+from workers.rollout.episode import prompt_ids
 
 STRICT = (
     "{% for message in messages %}{% for key in message %}{% if key not in "

@@ -9,8 +9,13 @@ import pytest
 
 from app.kit.objects import LocalObjects
 from workers.learning.trainer import TrainingSample
-from workers.methods.supervised.examples import Example, ExampleRow, ExampleRows, Examples
-from workers.methods.supervised.samples import ReferenceLogprobs
+from workers.methods.supervised.examples import (
+    Example,
+    ExampleRow,
+    ExampleRows,
+    Examples,
+    ReferenceLogprobs,
+)
 from workers.runs.context import JobDirectories
 
 ROWS = 7

@@ -12,7 +12,7 @@ from tests.support.supervised.runs import SupervisedRuns, chat_row, pair_row
 from workers.compute import describe_processor
 from workers.job_child import job_run
 from workers.learning.trainer import TrainerSettings
-from workers.methods.supervised.loop import SaveSchedule
+from workers.methods.supervised.training import SaveSchedule
 from workers.runs.publisher import Publisher
 from workers.runs.step_outcome import PublishedAdapter, TrainedStep
 

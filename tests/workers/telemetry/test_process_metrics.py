@@ -20,9 +20,9 @@ from app.settings import TelemetrySettings, inherited_environment, to_environmen
 from tests.support.patience import PATIENCE_S, wait_for
 from tests.support.reinforcement.scored_rollouts import scored, tool_call
 from tests.support.stack import Database
+from workers.telemetry.__main__ import WorkerMetrics
 from workers.telemetry.metrics_server import DIRECTORY, remove_abandoned
 from workers.telemetry.process_metrics import WORK, count_rollouts
-from workers.telemetry.worker_metrics import WorkerMetrics
 
 KEY = "prometheus-reads-with-this"
 PROCESS = """

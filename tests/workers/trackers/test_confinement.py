@@ -16,7 +16,7 @@ from tests.support.endpoints import ReceivedRequest, Reply, endpoint
 from tests.support.patience import until
 from tests.support.runs.world import World
 from tests.support.trackers.tracked_steps import commit_steps
-from workers.sandbox import layers as landlock
+from workers.sandbox import kernel as landlock
 from workers.trackers.libraries.guarded_sockets import _is_checked
 from workers.trackers.tracker import Assignment, TrackerFault
 from workers.trackers.tracker_factory import WriterProcess, _environment

@@ -22,8 +22,12 @@ from workers.engines.cpu.batching.scheduler import Limits
 from workers.engines.cpu.batching.sequence import Sampling
 from workers.engines.cpu.engine import Engine
 from workers.learning.lora_trainer import LoraTrainer
-from workers.learning.options import CPU_BATCH_TOKENS, TrainerOptions, machine_options
-from workers.learning.trainer import TrainingSample
+from workers.learning.trainer import (
+    CPU_BATCH_TOKENS,
+    TrainerOptions,
+    TrainingSample,
+    machine_options,
+)
 
 log = structlog.get_logger()
 

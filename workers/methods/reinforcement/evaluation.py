@@ -19,8 +19,8 @@ from app.rollouts.rollouts import RolloutFilter, RolloutRow
 from app.rollouts.trajectory import ScoredRollout
 from workers.journal import Journal
 from workers.methods.reinforcement.step_summary import SampledValidation, summarise, valid_share
+from workers.rollout.environment import Policy
 from workers.rollout.groups import RolloutSetup, run_groups
-from workers.rollout.policy import Policy
 from workers.runs.context import RunContext
 from workers.runs.method import ChosenAdapter, report_head
 from workers.runs.statistics import PairedValues, paired_report

@@ -42,10 +42,10 @@ from workers.methods.reinforcement.rows import (
 )
 from workers.methods.reinforcement.step_summary import SampledValidation, count_losses, valid_share
 from workers.methods.schedulers.mode import Mode, PromptSchedule
+from workers.rollout.environment import Policy
 from workers.rollout.groups import RolloutSetup
-from workers.rollout.policy import Policy
 from workers.runs.context import PostgresJournal, RunContext
-from workers.runs.ending import StepLost
+from workers.runs.job import StepLost
 from workers.runs.method import CheckStop
 from workers.runs.publisher import Publisher
 from workers.runs.reporter import Reporter

@@ -26,10 +26,10 @@ from app.kit.errors import RunFailed
 from app.tools.mcp_listings import clashes, functions_of
 from app.tools.mcp_servers import McpListing
 from workers.methods.reinforcement.rows import Plan, RowFile, load_rows
-from workers.methods.reinforcement.step_report import ReinforcementStepReport
+from workers.methods.reinforcement.step_summary import ReinforcementStepReport
 from workers.runs.context import RunContext
-from workers.runs.data import file_warnings, training_file, validation_file
 from workers.runs.method import CheckStop, TrainingResult
+from workers.runs.opening import file_warnings, training_file, validation_file
 from workers.runs.reporter import Reporter
 
 LISTING_LIMIT_S: Final = 120.0

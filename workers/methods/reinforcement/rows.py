@@ -30,7 +30,7 @@ from app.rollouts.rollouts import PlayedRow
 from app.rollouts.trajectory import ScoredRollout
 from app.tools.mcp_listings import functions_of
 from workers.runs.context import RunContext
-from workers.runs.data import JobFile, rows_of_step
+from workers.runs.opening import JobFile, rows_of_step
 
 
 class RowFile(Sequence[DatasetRow]):

@@ -24,7 +24,7 @@ from workers.methods.schedulers.mode import (
     samples_of,
     settled_groups,
 )
-from workers.rollout.policy import SampledTurn, SamplingParams, VersionedPolicy
+from workers.rollout.environment import SampledTurn, SamplingParams, VersionedPolicy
 
 
 @dataclass(frozen=True, slots=True, order=True)

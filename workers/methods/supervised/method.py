@@ -32,8 +32,8 @@ from workers.methods.supervised.examples import (
     supervised_examples,
 )
 from workers.runs.context import RunContext
-from workers.runs.data import JobFile, file_warnings, training_file, validation_file
 from workers.runs.method import CheckStop, TrainingResult
+from workers.runs.opening import JobFile, file_warnings, training_file, validation_file
 from workers.runs.reporter import Reporter
 from workers.runs.step_outcome import StepOutcome
 

@@ -20,7 +20,7 @@ from typing import IO, Any, Final
 
 from app.kit.egress import EgressPolicy
 from app.kit.processes import keep_priority
-from workers.sandbox import layers as landlock
+from workers.sandbox import kernel as landlock
 from workers.trackers.libraries.guarded_sockets import guard_sockets
 from workers.trackers.tracker import Assignment, LibraryRun, TrackerFault, TrackerUpdate
 

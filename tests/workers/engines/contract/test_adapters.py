@@ -14,7 +14,7 @@ from app.models.engine import AdapterMissing, Completion
 from app.models.engine_http import HttpInference
 from tests.support.engines.contract import TOLERANCE, VLLM, TunedAdapter, World, complete, worst
 from workers.engines.policy import EnginePolicy
-from workers.rollout.policy import SamplingParams
+from workers.rollout.environment import SamplingParams
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from workers.autotuning import ways
 from workers.engines.cpu.autotuning import ASSUMED_THREADS
 from workers.engines.policy import EnginePolicy
 from workers.processes.forking.forks import ChildProcess
-from workers.rollout.policy import SamplingParams
+from workers.rollout.environment import SamplingParams
 
 PARAMS = SamplingParams(max_tokens=12, temperature=1.0, seed=3, stop_token_ids=())
 Start = Callable[[], ChildProcess]

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.support.cases import cases
-from workers.engines.start_plans.cpu_memory import (
+from workers.engines.start_plans.start import (
     MIB,
     PREFIX_BYTES,
     PROCESS_BYTES,

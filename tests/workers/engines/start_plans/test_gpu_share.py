@@ -1,7 +1,7 @@
 """The division of one GPU between engine and trainer."""
 
 from tests.support.cases import cases
-from workers.engines.start_plans.cpu_memory import BATCH_TOKENS, share_for_engine
+from workers.engines.start_plans.start import BATCH_TOKENS, share_for_engine
 from workers.learning.memory.plan import GIB, PlanInputs, plan_memory
 from workers.learning.memory.training_counts import Counts
 

@@ -9,7 +9,7 @@ from app.models.compute import StepPace, step_time
 from app.models.models import BaseModelSpec, TrainerMemory
 from tests.support.models.tiny_model import save_tiny_model
 from workers.engines.start_plans import speed_measurement
-from workers.learning.options import TrainerOptions, machine_options
+from workers.learning.trainer import TrainerOptions, machine_options
 
 
 @pytest.fixture

@@ -4,10 +4,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from workers.learning import varlen_attention
-from workers.learning.backbone import attend, attend_by_branch
+from workers.learning import backbone as varlen_attention
+from workers.learning.backbone import Sequences, attend, attend_by_branch
 from workers.learning.batches import Layout, PrefixTree
-from workers.learning.varlen_attention import Sequences
 
 LAYOUTS = {
     "alone": Layout((PrefixTree(0, (4,)), PrefixTree(0, (1,)), PrefixTree(0, (9,)))),

@@ -10,7 +10,7 @@ from torch import Tensor
 from tests.support.cases import cases
 from workers.learning.batch_loss import CorrectedInputs, correct
 from workers.learning.losses import LossInputs, build_loss
-from workers.learning.options import MismatchConfig
+from workers.learning.trainer import MismatchConfig
 
 # Row 0: log-ratios 0.1 and -0.1; row 1: 1 and 0.5; row 2: -2 and a masked token.
 D = torch.tensor([0.1, -0.1, 1.0, 0.5, -2.0, 3.0], dtype=torch.float64)

@@ -16,7 +16,7 @@ from tests.support.learning.options import resolved
 from tests.support.learning.samples import MakeTrainer
 from tests.support.reinforcement.scored_rollouts import scored, scored_group, tool_call
 from workers.learning.lora_trainer import LoraTrainer
-from workers.methods.reinforcement.assembly import shaping_config, trainer_options
+from workers.methods.reinforcement.training import shaping_config, trainer_options
 from workers.methods.schedulers.mode import GroupConfig, prepare, samples_of, settled_groups
 
 BASE = BaseModelSpec(name="m", path="m", context_length=128, max_turn_tokens=40)

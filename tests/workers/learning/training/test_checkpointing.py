@@ -12,8 +12,7 @@ from tests.support.learning.samples import VOCAB, MakeTrainer
 from tests.support.learning.tensors import assert_equal
 from workers.learning.lora_trainer import LoraTrainer
 from workers.learning.memory.training_counts import peak_bytes
-from workers.learning.options import TrainerOptions
-from workers.learning.trainer import TrainingSample
+from workers.learning.trainer import TrainerOptions, TrainingSample
 
 
 @pytest.mark.parametrize(("checkpointing", "runs"), [(False, 2), (True, 4), (None, 2)])

@@ -17,8 +17,7 @@ from tests.support.learning.samples import VOCAB, MakeTrainer, random_samples
 from tests.support.learning.tensors import assert_close, assert_equal
 from workers.learning.batch_loss import apply_kl_penalty
 from workers.learning.lora_trainer import LoraTrainer
-from workers.learning.options import TrainerOptions
-from workers.learning.trainer import TrainingSample
+from workers.learning.trainer import TrainerOptions, TrainingSample
 
 
 def test_gradients_equal_the_plain_way(

@@ -20,8 +20,7 @@ from tests.support.learning.written_out import (
     rows_of,
     weighted,
 )
-from workers.learning.options import MismatchConfig
-from workers.learning.trainer import TrainingSample
+from workers.learning.trainer import MismatchConfig, TrainingSample
 
 
 def ppo_slope(row: WrittenRow, *, high: float, dual: float) -> Tensor:

@@ -13,15 +13,14 @@ from tests.support.learning.random_model import trainer_on
 from tests.support.learning.samples import MakeTrainer, random_samples
 from tests.support.learning.tensors import assert_equal
 from tests.support.processes.child_processes import child
-from workers.learning.options import MismatchConfig
-from workers.learning.trainer import StateMismatch, saved_settings
+from workers.learning.trainer import MismatchConfig, StateMismatch, saved_settings
 
 RESUME = f"""
 import sys
 sys.path.append({str(Path(__file__).parents[4])!r})
 from tests.support.learning.samples import random_samples
 from workers.learning.lora_trainer import LoraTrainer
-from workers.learning.options import TrainerOptions
+from workers.learning.trainer import TrainerOptions
 model, state, out = sys.argv[1:]
 trainer = LoraTrainer(
     model, base_name="public-model-2026-01-01", rank=4, alpha=8.0, learning_rate=1e-2, seed=99,

@@ -12,8 +12,7 @@ from tests.support.cases import cases
 from tests.support.patience import PATIENCE_S
 from tests.support.reinforcement.scripted_modes import CountingTrainer, GatedGrader, Stage
 from workers.methods.schedulers.asynchronous import AsyncMode
-from workers.methods.schedulers.mode import Mode, SchedulerContext
-from workers.methods.schedulers.on_policy import StreamingMode, SyncMode
+from workers.methods.schedulers.mode import Mode, SchedulerContext, StreamingMode, SyncMode
 
 MODES: dict[str, Callable[[SchedulerContext], Mode]] = {
     "sync": SyncMode,

@@ -15,8 +15,7 @@ from tests.support.reinforcement.scripted_modes import CountingTrainer, Stage, k
 from workers.grading.job_grader import GroupGrader
 from workers.methods.reinforcement.evaluation import Evaluator
 from workers.methods.schedulers.asynchronous import AsyncMode
-from workers.methods.schedulers.mode import Mode, SchedulerContext
-from workers.methods.schedulers.on_policy import StreamingMode, SyncMode
+from workers.methods.schedulers.mode import Mode, SchedulerContext, StreamingMode, SyncMode
 
 MODES: list[Callable[[SchedulerContext], Mode]] = [
     SyncMode,

@@ -13,8 +13,7 @@ from tests.support.learning.tensors import assert_close, assert_equal
 from tests.support.reinforcement.scripted_modes import Stage
 from workers.learning.lora_trainer import LoraTrainer
 from workers.methods.schedulers.asynchronous import AsyncMode
-from workers.methods.schedulers.mode import Mode, SchedulerContext
-from workers.methods.schedulers.on_policy import StreamingMode, SyncMode
+from workers.methods.schedulers.mode import Mode, SchedulerContext, StreamingMode, SyncMode
 
 Build = Callable[[SchedulerContext], Mode]
 

@@ -14,7 +14,7 @@ from app.jobs.modes import (
 from app.rollouts.rollouts import PlayedRow
 from tests.support.cases import cases
 from workers.methods.reinforcement.rows import RowOrder, RowPassRates, StepSizes
-from workers.runs.data import rows_of_step
+from workers.runs.opening import rows_of_step
 
 SIZES = StepSizes(row_count=22, batch_size=5)
 RATES = {row: row / 21 for row in range(22)}

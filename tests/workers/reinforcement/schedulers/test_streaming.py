@@ -9,7 +9,7 @@ from app.rollouts import metrics as names
 from tests.support.cases import cases
 from tests.support.patience import PATIENCE_S
 from tests.support.reinforcement.scripted_modes import CountingTrainer, GatedGrader, Stage, keys_of
-from workers.methods.schedulers.on_policy import StreamingMode
+from workers.methods.schedulers.mode import StreamingMode
 
 
 async def test_a_part_is_trained_while_the_last_group_is_still_sampled() -> None:

@@ -20,8 +20,13 @@ from tests.support.reinforcement.scripted_modes import (
 from workers.learning.lora_trainer import LoraTrainer
 from workers.learning.trainer import TrainingSample
 from workers.methods.schedulers.asynchronous import AsyncMode
-from workers.methods.schedulers.mode import Mode, SchedulerContext, with_logprobs
-from workers.methods.schedulers.on_policy import StreamingMode, SyncMode
+from workers.methods.schedulers.mode import (
+    Mode,
+    SchedulerContext,
+    StreamingMode,
+    SyncMode,
+    with_logprobs,
+)
 
 Build = Callable[[SchedulerContext], Mode]
 MODES: list[Build] = [

@@ -4,7 +4,7 @@ import json
 
 from app.rollouts import metrics as names
 from tests.support.reinforcement.scored_rollouts import scored, tool_call
-from workers.methods.reinforcement import step_report as metrics_event
+from workers.methods.reinforcement import step_summary as metrics_event
 from workers.methods.reinforcement.step_summary import summarise
 
 GRADER = {"type": "endpoint", "name": "records", "url": "https://x.test/", "headers": {"a": "b"}}

@@ -14,7 +14,7 @@ from tests.support.runs.world import World
 from tests.support.store.new_jobs import insert_job
 from workers.job_child import job_run
 from workers.runs import job as runs_of_jobs
-from workers.runs.ending import write_result_file
+from workers.runs.job import write_result_file
 
 SOURCE: dict[str, Any] = {
     "type": "completions",

@@ -9,7 +9,7 @@ from app.rollouts.metrics import MetricPoint
 from tests.support.runs.world import World
 from workers.job_child import job_run
 from workers.runs.context import RunContext
-from workers.runs.ending import RunEnding
+from workers.runs.job import RunEnding
 
 
 def _ending(context: RunContext, job: Job) -> RunEnding:

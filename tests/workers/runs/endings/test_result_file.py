@@ -6,7 +6,7 @@ from app.jobs.results import step_metrics
 from app.kit.ids import Split
 from app.rollouts.metrics import MetricPoint
 from tests.support.runs.world import World
-from workers.runs.ending import write_result_file
+from workers.runs.job import write_result_file
 from workers.runs.step_outcome import StepOutcome, TrainedStep
 
 GRADER = {"type": "endpoint", "name": "records"}

@@ -1,6 +1,6 @@
 import itertools
 
-from workers.runs.data import rows_of_step
+from workers.runs.opening import rows_of_step
 
 
 def _epoch(epoch: int, *, seed: int = 5) -> list[list[int]]:

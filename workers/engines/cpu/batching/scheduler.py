@@ -14,9 +14,8 @@ import structlog
 import torch
 
 from app.models.compute import Products
-from workers.engines.cpu.batching.packed_batch import WHOLE, StepLimit
 from workers.engines.cpu.batching.sequence import PrefixStore, Sequence, SequenceUpdate
-from workers.engines.cpu.batching.version_batch import BatchShape, VersionBatch
+from workers.engines.cpu.batching.version_batch import WHOLE, BatchShape, StepLimit, VersionBatch
 from workers.engines.cpu.models.adapters import Weights
 from workers.engines.cpu.models.attention import KV_POOL_BYTES
 from workers.engines.cpu.models.versions import ADAPTER_BYTES, MERGED_BYTES, Version, Versions

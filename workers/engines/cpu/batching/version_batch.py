@@ -4,23 +4,19 @@ One `advance()` is one iteration of continuous batching (Yu et al., Orca, OSDI 2
 join, every running row gets one token, finished rows leave.
 """
 
+import math
 from collections import Counter
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
-from workers.engines.cpu.batching.packed_batch import (
-    WHOLE,
-    BatchPart,
-    BatchRows,
-    StepLimit,
-    packed_batch,
-)
-from workers.engines.cpu.batching.sampling import draw
 from workers.engines.cpu.batching.sequence import (
     BLOCK,
+    CachedPrefix,
     FairQueue,
     FinishReason,
     PrefixStore,
@@ -32,6 +28,299 @@ from workers.engines.cpu.batching.sequence import (
 from workers.engines.cpu.models.adapters import Weights
 from workers.engines.cpu.models.attention import FEWEST_ROWS, KV_POOL_BYTES, KvPool, Prefill, Step
 from workers.engines.cpu.models.versions import Version
+
+Words = np.ndarray[tuple[int], np.dtype[np.uint64]]
+_GOLDEN: Final = np.uint64(0x9E3779B97F4A7C15)
+_MIX_1: Final = np.uint64(0xBF58476D1CE4E5B9)
+_MIX_2: Final = np.uint64(0x94D049BB133111EB)
+
+
+GREEDY_BELOW: Final = 1e-5
+"""Smaller temperatures count as 0, as in vLLM: dividing logits by them would overflow."""
+_BLOCK: Final = 128
+"""Tokens per block of the two-level search in the cumulative distribution."""
+
+
+@dataclass(frozen=True, slots=True)
+class SampledTokens:
+    token_ids: list[int]
+    logprobs: list[float]
+    _shifted_BV: Tensor
+    _log_totals_B: Tensor
+
+    def best(self, row: int, count: int) -> dict[int, float]:
+        """Returns log-probs of the likeliest tokens, best first; tokens of probability 0 are
+        omitted.
+        """
+        top = self._shifted_BV[row].topk(min(count, self._shifted_BV.shape[1]))
+        logprobs = (top.values.double() - self._log_totals_B[row]).tolist()
+        pairs = zip(top.indices.tolist(), logprobs, strict=True)
+        return {token: logprob for token, logprob in pairs if logprob > -math.inf}
+
+
+def uniforms(
+    seeds: list[int], positions: list[int]
+) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Returns uniform numbers in (0, 1) of 53 bits by two rounds of SplitMix64 (Steele et al.,
+    OOPSLA 2014).
+    """
+    with np.errstate(over="ignore"):
+        seed_B = np.array(seeds, dtype=np.uint64)
+        state_B = _split_mix(seed_B) + np.array(positions, dtype=np.uint64)
+        bits_B = _split_mix(state_B) >> np.uint64(11)
+    return (bits_B.astype(np.float64) + 0.5) * 2.0**-53
+
+
+def _split_mix(state_B: Words) -> Words:
+    state_B = state_B + _GOLDEN
+    state_B = (state_B ^ (state_B >> np.uint64(30))) * _MIX_1
+    state_B = (state_B ^ (state_B >> np.uint64(27))) * _MIX_2
+    mixed_B: Words = state_B ^ (state_B >> np.uint64(31))
+    return mixed_B
+
+
+def draw(
+    logits_BV: Tensor,
+    *,
+    temperatures: list[float],
+    top_ps: list[float],
+    seeds: list[int],
+    positions: list[int],
+) -> SampledTokens:
+    """Draws one token per row. With a temperature below `GREEDY_BELOW` it is the likeliest token
+    for every `top_p`, with log-probs at temperature 1.
+    """
+    scaled_BV = logits_BV.float()
+    greedy = [row for row, temperature in enumerate(temperatures) if temperature < GREEDY_BELOW]
+    if any(temperature not in {0, 1} for temperature in temperatures):
+        divisors = [1.0 if t < GREEDY_BELOW else t for t in temperatures]
+        scaled_BV = scaled_BV / torch.tensor(divisors)[:, None]
+    nucleus_rows = [
+        row
+        for row, (top_p, t) in enumerate(zip(top_ps, temperatures, strict=True))
+        if top_p < 1 and t >= GREEDY_BELOW
+    ]
+    if nucleus_rows:
+        top_p_B = torch.tensor([top_ps[row] for row in nucleus_rows])
+        scaled_BV = scaled_BV.clone() if scaled_BV is logits_BV else scaled_BV
+        scaled_BV[nucleus_rows] = _nucleus(scaled_BV[nucleus_rows], top_p_B)
+    shifted_BV = scaled_BV - scaled_BV.amax(dim=-1, keepdim=True)
+    mass_BV = shifted_BV.exp()
+    sums_BK = _block_sums(mass_BV)
+    ids_B1 = _invert(mass_BV, sums_BK, torch.from_numpy(uniforms(seeds, positions))[:, None])
+    if greedy:
+        ids_B1[greedy] = logits_BV[greedy].argmax(dim=-1, keepdim=True)
+    log_totals_B = sums_BK[:, -1].log()
+    chosen_B = shifted_BV.gather(1, ids_B1)[:, 0] - log_totals_B
+    return SampledTokens(ids_B1[:, 0].tolist(), chosen_B.tolist(), shifted_BV, log_totals_B)
+
+
+def _block_sums(mass_BV: Tensor) -> Tensor:
+    """Returns cumulative_BK: the mass up to the end of each block, in double precision."""
+    padded_BV = F.pad(mass_BV, (0, -mass_BV.shape[1] % _BLOCK))
+    blocks_BKT = padded_BV.view(len(mass_BV), -1, _BLOCK)
+    return blocks_BKT.sum(dim=-1, dtype=torch.float64).cumsum(dim=-1)
+
+
+def _invert(mass_BV: Tensor, sums_BK: Tensor, uniforms_B1: Tensor) -> Tensor:
+    """Returns ids_B1: the first token whose cumulative mass exceeds the row's uniform number times
+    the total mass. The search finds the block first, then the token in it.
+    """
+    thresholds_B1 = uniforms_B1 * sums_BK[:, -1:]
+    blocks_B1 = torch.searchsorted(sums_BK, thresholds_B1, right=True)
+    before_B1 = F.pad(sums_BK, (1, 0)).gather(1, blocks_B1)
+    ids_BT = blocks_B1 * _BLOCK + torch.arange(_BLOCK)
+    inside_BT = mass_BV.gather(1, ids_BT.clamp_(max=mass_BV.shape[1] - 1)).double()
+    cumulative_BT = inside_BT.cumsum(dim=-1)
+    # The sum of the block may be rounded differently: its last token with mass bounds the search.
+    last_B1 = (inside_BT > 0).double().mul_(torch.arange(1, _BLOCK + 1)).argmax(dim=-1)[:, None]
+    inner_B1 = torch.searchsorted(cumulative_BT, thresholds_B1 - before_B1, right=True)
+    return ids_BT.gather(1, torch.minimum(inner_B1, last_B1))
+
+
+def _nucleus(scaled_BV: Tensor, top_p_B: Tensor) -> Tensor:
+    """Sets logits outside the smallest set of tokens with mass `top_p` to -inf."""
+    sorted_BV, order_BV = scaled_BV.sort(dim=-1, descending=True)
+    before_BV = sorted_BV.softmax(dim=-1).cumsum(dim=-1) - sorted_BV.softmax(dim=-1)
+    sorted_BV = sorted_BV.masked_fill(before_BV >= top_p_B[:, None], float("-inf"))
+    return torch.full_like(scaled_BV, float("-inf")).scatter(1, order_BV, sorted_BV)
+
+
+PREFILL_TOKENS: Final = 512
+"""Limit of prompt tokens per iteration: longer prompts take several, between which rows advance."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepLimit:
+    """The most work of one forward pass."""
+
+    prompt_tokens: int = PREFILL_TOKENS
+    rows: int | None = None
+    """The most running rows, which then alternate, and not beside prompts; `None`: all of them."""
+
+
+WHOLE: Final = StepLimit()
+
+
+@dataclass(frozen=True, slots=True)
+class BatchPart:
+    rows: range
+    prompts: range
+    """Rows whose prompts are computed, up to a limit of tokens; they come after all others."""
+
+    def __bool__(self) -> bool:
+        return bool(self.rows) or bool(self.prompts)
+
+
+def packed_batch(
+    part: BatchPart,
+    sequences: list[Sequence],
+    kv_pool: KvPool,
+    *,
+    prompt_tokens: int,
+    query_heads: int,
+    invariant: bool,
+) -> tuple[Step, list[int]]:
+    """Returns the forward pass of a part and the ids of its tokens. `sequences`: of all rows."""
+    rows = list(part.rows)
+    positions = [sequences[row].computed_tokens for row in part.rows]
+    ids = [sequences[row].tokens[-1] for row in part.rows]
+    prefills, budget = [], prompt_tokens
+    for row in part.prompts:
+        sequence = sequences[row]
+        start = sequence.computed_tokens
+        end = min(len(sequence.tokens), start + budget)
+        budget -= end - start
+        prefills.append(Prefill(row, start, len(ids), end - start))
+        ids += sequence.tokens[start:end]
+        rows += [row] * (end - start)
+        positions += range(start, end)
+    step = Step(
+        kv_pool,
+        decoding=part.rows,
+        prefills=prefills,
+        rows_N=torch.tensor(rows),
+        positions=positions,
+        positions_N=torch.tensor(positions),
+        query_heads=query_heads,
+        invariant=invariant,
+    )
+    return step, ids
+
+
+class BatchRows:
+    def __init__(self, version: Version, prefixes: PrefixStore, kv_pool: KvPool) -> None:
+        self.sequences: list[Sequence] = []
+        """Sequences in order of their rows."""
+        self.kv_pool = kv_pool
+        self._version = version
+        self._prefixes = prefixes
+        self._by_block: dict[int, Sequence] = {}
+
+    def __len__(self) -> int:
+        return len(self.sequences)
+
+    @property
+    def unfinished(self) -> int:
+        """1 if the last row's prompt is computed in part, otherwise 0; no other row's can be."""
+        if not self.sequences:
+            return 0
+        last = self.sequences[-1]
+        return int(last.computed_tokens < len(last.tokens) - 1)
+
+    @property
+    def longest(self) -> int:
+        return max((sequence.longest for sequence in self.sequences), default=0)
+
+    def live_prefix(self, sequence: Sequence) -> Sequence | None:
+        if sequence.sampling.prompt_logprobs:
+            return None
+        for key in reversed(sequence.block_keys):
+            live = self._by_block.get(key)
+            if (
+                live is not None
+                and live.sampling.cache_salt == sequence.sampling.cache_salt
+                and shared_length(live.tokens, sequence.tokens) >= BLOCK
+            ):
+                return live
+        return None
+
+    def join(self, sequence: Sequence, live: Sequence | None, row: int) -> None:
+        """Assigns a row to a sequence: the next one, or the last one, whose sequence then moves to
+        the next. `live` is a running one with a shared prefix.
+        """
+        last = len(sequence.tokens) - 1
+        self.reserve(len(self) + 1, len(sequence.tokens))
+        if row < len(self):
+            self.kv_pool.copy(row, row + 1, self.sequences[row].computed_tokens)
+        cached = None
+        if not sequence.sampling.prompt_logprobs:
+            owner = (self._version.number, sequence.sampling.cache_salt)
+            cached = self._prefixes.find(owner, sequence.tokens, sequence.block_keys)
+        cached_length = min(shared_length(cached.tokens, sequence.tokens), last) if cached else 0
+        live_length = min(shared_length(live.tokens, sequence.tokens), last) if live else 0
+        if live is not None and live_length >= cached_length:
+            sequence.computed_tokens = min(live_length, live.computed_tokens)
+            source = self.sequences.index(live)
+            source += int(source >= row)  # it has just moved
+            self.kv_pool.copy(source, row, sequence.computed_tokens)
+        elif cached is not None:
+            sequence.computed_tokens = cached_length
+            self.kv_pool.write(row, cached.kv_PLHTD[:, :, :, :cached_length])
+        sequence.reused = sequence.computed_tokens
+        self.sequences.insert(row, sequence)
+        for key in sequence.block_keys:
+            self._by_block.setdefault(key, sequence)
+
+    def reserve(self, rows: int, length: int = 0) -> None:
+        """Allocates `rows` rows for the tokens of every running sequence and at least `length`."""
+        longest = max((len(sequence.tokens) for sequence in self.sequences), default=0)
+        self.kv_pool.reserve(rows=rows, length=max(longest, length))
+
+    def leave(self) -> None:
+        """Frees the rows of ended sequences; the last row moves into each free one. A prompt
+        computed in part stays in the last row.
+        """
+        rows, tail_row = self.sequences, len(self) - 1
+        partial = self.unfinished
+        end, row = len(rows) - partial, 0
+        while row < end:
+            if rows[row].finish_reason is None:
+                row += 1
+                continue
+            self._cache_prefix(row, rows[row])
+            end -= 1
+            if row != end:
+                self.kv_pool.copy(end, row, rows[end].computed_tokens)
+                rows[row] = rows[end]
+            del rows[end]
+        if partial:
+            self._move_tail(tail_row)
+
+    def clear(self) -> None:
+        self.sequences.clear()
+        self._by_block.clear()
+        self.kv_pool.release()
+
+    def _move_tail(self, row: int) -> None:
+        """Moves the partly computed prompt from `row` to directly after the remaining rows."""
+        tail = self.sequences[-1]
+        if tail.finish_reason is not None:
+            self._cache_prefix(row, tail)
+            self.sequences.pop()
+        elif row != len(self) - 1:
+            self.kv_pool.copy(row, len(self) - 1, tail.computed_tokens)
+
+    def _cache_prefix(self, row: int, sequence: Sequence) -> None:
+        for key in sequence.block_keys:
+            if self._by_block.get(key) is sequence:
+                del self._by_block[key]
+        if self._version.loaded and sequence.computed_tokens >= BLOCK:
+            tokens = sequence.tokens[: sequence.computed_tokens]
+            kv_PLHTD = self.kv_pool.read(row, sequence.computed_tokens)
+            owner = (self._version.number, sequence.sampling.cache_salt)
+            self._prefixes.add(CachedPrefix(owner, tokens, kv_PLHTD))
+
 
 ALONE_TOKENS: Final = 128
 """Limit of prompt tokens of an iteration that computes newcomers alone."""

@@ -26,15 +26,17 @@ from app.kit.errors import AuthenticationFailed, InvalidRequest, RequestError
 from app.kit.http import has_key
 from workers.engines.cpu.batching.sequence import Sampling, Sequence
 from workers.engines.cpu.engine import Engine, choice_seed
-from workers.engines.cpu.http.bodies import (
+from workers.engines.cpu.http.chat import (
     RESPONSE_FORMATS,
     ChatBody,
     CompletionBody,
     LoadAdapterBody,
     UnloadAdapterBody,
+    begin_turn,
+    chat,
     read_body,
+    stream_chat,
 )
-from workers.engines.cpu.http.chat import begin_turn, chat, stream_chat
 
 
 def completion_sequences(

@@ -2,7 +2,6 @@
 
 from collections import Counter
 
-from workers.engines.cpu.batching.packed_batch import WHOLE
 from workers.engines.cpu.batching.scheduler import (
     CHAT_STEPS,
     NEAR_STEPS,
@@ -10,6 +9,7 @@ from workers.engines.cpu.batching.scheduler import (
     BatchKind,
     BatchOrder,
 )
+from workers.engines.cpu.batching.version_batch import WHOLE
 
 CHATS, OTHER_CHATS = BatchKind(1, background=False), BatchKind(2, background=False)
 ROLLOUTS, OTHER_ROLLOUTS = BatchKind(1, background=True), BatchKind(3, background=True)

@@ -4,10 +4,9 @@ import pytest
 import torch
 
 from tests.support.engines.version_batches import World, prompt_ids
-from workers.engines.cpu.batching.packed_batch import StepLimit
 from workers.engines.cpu.batching.scheduler import CHAT_STEPS, SMALL, Limits, Scheduler
 from workers.engines.cpu.batching.sequence import Sampling, Sequence, SequenceUpdate
-from workers.engines.cpu.batching.version_batch import ALONE_STEPS
+from workers.engines.cpu.batching.version_batch import ALONE_STEPS, StepLimit
 from workers.engines.cpu.models.versions import BaseModel, Version, Versions
 
 

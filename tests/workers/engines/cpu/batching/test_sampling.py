@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from tests.support.cases import cases
-from workers.engines.cpu.batching.sampling import draw, uniforms
+from workers.engines.cpu.batching.version_batch import draw, uniforms
 
 
 def _draw(

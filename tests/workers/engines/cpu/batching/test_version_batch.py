@@ -2,9 +2,8 @@ import pytest
 import torch
 
 from tests.support.engines.version_batches import World, prompt_ids
-from workers.engines.cpu.batching.packed_batch import PREFILL_TOKENS
 from workers.engines.cpu.batching.sequence import Sampling, Sequence
-from workers.engines.cpu.batching.version_batch import IDLE_KV_POOL_BYTES
+from workers.engines.cpu.batching.version_batch import IDLE_KV_POOL_BYTES, PREFILL_TOKENS
 from workers.engines.cpu.models.versions import BaseModel
 
 
