@@ -5,14 +5,13 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeVar, assert_never
+from typing import Any, Protocol, TypeVar
 
 from app.database import RunUnitOfWork
 from app.files.datasets import DatasetRow
 from app.jobs.reinforcement import Evaluation, ReinforcementMethod
 from app.jobs.score_ranges import ScoreRanges, ranges_of
 from app.jobs.stop_rules import RuleTrigger
-from app.jobs.supervised import DpoMethod, SupervisedMethod
 from app.jobs.warnings import paths_of_judges
 from app.kit.ids import REPORT, VALID_BASE, VALID_GREEDY, GroupKey, Split
 from app.rollouts.rollouts import RolloutFilter, RolloutRow
@@ -85,8 +84,8 @@ class Evaluator:
     async def compare(
         self, rows: Sequence[DatasetRow], *, step: int, policy: Policy, journal: Journal
     ) -> SampledValidation:
-        """Runs a group of rollouts for every row, with other seeds than any validation: the report
-        must not use the rollouts by which a step was chosen.
+        """Samples anew, with other seeds than any validation: the report must not use the rollouts
+        by which a step was chosen.
         """
         started = time.perf_counter()
         rollouts = await self._play(
@@ -124,6 +123,7 @@ class NoReport(Exception):
 
 async def build_report(
     context: RunContext,
+    method: ReinforcementMethod,
     evaluation: Evaluation,
     chosen: ChosenAdapter,
     ended_early: RuleTrigger | None = None,
@@ -139,7 +139,7 @@ async def build_report(
     for side, number in ((start, 0), (tuned, step)):
         if side.lost_share >= limit:
             raise NoReport(f"{side.lost_share:.0%} of the rollouts of step {number} were lost")
-    base = None
+    ranges, base = ranges_of(method.grader), None
     if context.start is not None:
         of_base = await collect_held_out(context, VALID_BASE, step=0, new=_HeldOutValues)
         base = of_base.unless_lost(limit)
@@ -148,7 +148,7 @@ async def build_report(
             paired_report,
             *(start.paired, tuned.paired, base),
             seed=context.job.seed,
-            ranges=_ranges(context),
+            ranges=ranges,
         )
     except ValueError as error:
         raise NoReport(str(error)) from error
@@ -157,36 +157,14 @@ async def build_report(
         "eval_temperature": evaluation.temperature,
         "eval_samples": evaluation.samples,
         **report,
-        "judged_apart": _judged_apart(context),
-        "greedy": await _greedy(context, chosen, limit=limit) if evaluation.greedy else None,
+        # These judged the rollouts of each model as separate groups: their scores have no scale.
+        "judged_apart": paths_of_judges(method.grader, f"method.{method.kind}"),
+        "greedy": await _greedy(context, chosen, ranges, limit) if evaluation.greedy else None,
     }
 
 
-def _judged_apart(context: RunContext) -> list[str]:
-    """Returns the graders whose scores of the two models have no common scale, because they judged
-    the rollouts of each model as separate groups.
-    """
-    match context.method:
-        case ReinforcementMethod(grader=grader):
-            return paths_of_judges(grader, f"method.{ReinforcementMethod.kind}")
-        case SupervisedMethod() | DpoMethod():
-            return []
-        case _:
-            assert_never(context.method)
-
-
-def _ranges(context: RunContext) -> ScoreRanges:
-    match context.method:
-        case ReinforcementMethod(grader=grader):
-            return ranges_of(grader)
-        case SupervisedMethod() | DpoMethod():
-            return ScoreRanges()
-        case _:
-            assert_never(context.method)
-
-
 async def _greedy(
-    context: RunContext, chosen: ChosenAdapter, *, limit: float
+    context: RunContext, chosen: ChosenAdapter, ranges: ScoreRanges, limit: float
 ) -> dict[str, Any] | None:
     """Compares the greedy rollouts of the validations that chose the step; `None` if too many of
     them were lost.
@@ -201,7 +179,7 @@ async def _greedy(
             *(start, tuned, base),
             seed=context.job.seed,
             among=chosen.among,
-            ranges=_ranges(context),
+            ranges=ranges,
         )
     except ValueError:
         return None

@@ -98,13 +98,9 @@ def _counting_calls(method: ReinforcementMethod) -> Iterator[str]:
         yield f"'{_ROOT}.grader'"
     if method.max_episode_steps is not None and not method.runs_calls:
         yield f"'{_ROOT}.max_episode_steps'"
-    for name in () if method.stop is None else _STOPS:
-        rule = getattr(method.stop, name)
-        if (
-            method.stop is not None
-            and name in method.stop.model_fields_set
-            and rule.action != "off"
-        ):
+    stop = method.stop
+    for name in () if stop is None else _STOPS:
+        if name in stop.model_fields_set and getattr(stop, name).action != "off":
             yield f"'{_ROOT}.stop.{name}'"
     objective = method.objective
     if objective is not None and objective.call_budget is not None:
@@ -204,8 +200,9 @@ class LearnabilityCounts:
             error, count = self.errors.most_common(1)[0]
             if count >= limit:
                 return self._error(error, count, grader)
-        if len(self.rewards) > 1 or bool(
-            (objective.call_budget is not None and objective.call_budget_penalty)
+        if (
+            len(self.rewards) > 1
+            or (objective.call_budget is not None and objective.call_budget_penalty)
             or objective.repeated_call_penalty
             or objective.overlong
             or objective.clamp_limit_stop
@@ -224,9 +221,6 @@ class LearnabilityCounts:
         )
 
     def _losses(self) -> str:
-        """Returns the message about lost rollouts, without which the rewards of the others prove
-        little.
-        """
         cause, count = self.lost.most_common(1)[0]
         total = self.graded + self.lost.total()
         return (
@@ -286,19 +280,16 @@ class LearningCheck:
         context, method = self._context, self._method
         evidence = await collect_held_out(context, "valid", step=0, new=LearnabilityCounts)
         effort = method.hyperparameters.reasoning_effort
-        objective = resolved_learning(method, context.base_model, effort).objective
         if evidence.graded >= LEAST_GRADED:
             await self._tell_effects(evidence.effects)
         diagnosis = evidence.diagnosis(
             self._options,
             grader=method.grader,
-            objective=objective,
+            objective=resolved_learning(method, context.base_model, effort).objective,
             context_length=context.base_model.context_length,
         )
-        if diagnosis is not None:
-            await self._tell(diagnosis)
-
-    async def _tell(self, diagnosis: Diagnosis) -> None:
+        if diagnosis is None:
+            return
         if self._options.action == "fail" and diagnosis.certain:
             raise RunFailed(diagnosis.message, code=NOTHING_TO_LEARN, param=diagnosis.param)
         warning = f"Perhaps nothing can be learned. {diagnosis.reason}. {diagnosis.cure}."

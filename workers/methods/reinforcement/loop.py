@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, Final, assert_never
+from typing import Any, Final
 
 from app.files.datasets import DatasetRow
 from app.jobs.jobs import Usage
@@ -93,49 +93,25 @@ class ExcessiveLosses:
     param: str | None = None
 
     @property
-    def cure(self) -> str:
-        return self._code_and_cure[1]
-
-    @property
-    def code(self) -> str:
-        return self._code_and_cure[0]
-
-    @property
-    def _code_and_cure(self) -> tuple[str, str]:
-        if self.flag is not None:
-            return CURES[self.flag]
-        return _of_class(self.cause)
+    def code_and_cure(self) -> tuple[str, str]:
+        return _OF_CLASS.get(self.cause, _OF_ENDPOINTS) if self.flag is None else CURES[self.flag]
 
 
-def _of_class(cause: FailureClass) -> tuple[str, str]:
-    match cause:
-        case FailureClass.GRADER_ITEM_MISSING:
-            cure = "Correct the grader's template, or give every row that key"
-            return "invalid_grader_template", cure
-        case FailureClass.GRADER_ITEM_UNREADABLE:
-            return UNREADABLE_ROW, "Correct the rows, or use a grader that can read them,"
-        case FailureClass.GRADER_BAD_SCORE:
-            part = "the formula of a multi grader"
-            return INVALID_SCORE, f"Correct the grader, or {part}, so that its scores are in range"
-        case (
-            FailureClass.TOOL_ERROR
-            | FailureClass.TOOL_TIMEOUT
-            | FailureClass.TOOL_UNREACHABLE
-            | FailureClass.TOOL_BAD_REPLY
-            | FailureClass.ENVIRONMENT_ERROR
-            | FailureClass.ENVIRONMENT_TIMEOUT
-            | FailureClass.ENVIRONMENT_UNREACHABLE
-            | FailureClass.ENVIRONMENT_BAD_REPLY
-            | FailureClass.GRADER_ERROR
-            | FailureClass.GRADER_TIMEOUT
-            | FailureClass.GRADER_UNREACHABLE
-            | FailureClass.GRADER_BAD_REPLY
-            | FailureClass.ENDPOINT_REFUSED
-            | FailureClass.CANCELLED
-        ):
-            return ENDPOINT_UNAVAILABLE, "Repair the endpoint"
-        case _:
-            assert_never(cause)
+_OF_CLASS: Final = {
+    FailureClass.GRADER_ITEM_MISSING: (
+        "invalid_grader_template",
+        "Correct the grader's template, or give every row that key",
+    ),
+    FailureClass.GRADER_ITEM_UNREADABLE: (
+        UNREADABLE_ROW,
+        "Correct the rows, or use a grader that can read them,",
+    ),
+    FailureClass.GRADER_BAD_SCORE: (
+        INVALID_SCORE,
+        "Correct the grader, or the formula of a multi grader, so that its scores are in range",
+    ),
+}
+_OF_ENDPOINTS: Final = (ENDPOINT_UNAVAILABLE, "Repair the endpoint")
 
 
 def too_many_lost(rollouts: Sequence[ScoredRollout], *, limit: float) -> ExcessiveLosses | None:
@@ -162,26 +138,19 @@ def too_many_lost(rollouts: Sequence[ScoredRollout], *, limit: float) -> Excessi
     )
     path = _GRADER if example.child is None else f"{_GRADER}.graders.{example.child}"
     flagged = f"The grader ({path}) has the error '{flag}'; for example in row {row}: "
-    return ExcessiveLosses(f"{reason}. {flagged}{_excerpt(example)}", cause, flag, path)
-
-
-def _excerpt(failure: Failure) -> str:
-    """Returns the grader's reason, which may quote a judge, bounded and without personal data."""
-    shown = shaped_data(failure.details or failure.message)
-    return shown if len(shown) <= _EXCERPT else f"{shown[:_EXCERPT]}…"
+    shown = shaped_data(example.details or example.message)  # it may quote a judge
+    shown = shown if len(shown) <= _EXCERPT else f"{shown[:_EXCERPT]}…"
+    flagged = f"The grader ({path}) has the error '{flag}'; for example in row {row}: "
+    return ExcessiveLosses(f"{reason}. {flagged}{shown}", cause, flag, path)
 
 
 def _cause(failure: Failure) -> tuple[str, FailureClass, str | None]:
-    """Returns the common cause of failures, whose messages may contain different values."""
-    return failure.source, failure.failure_class, _answer_flag(failure)
-
-
-def _answer_flag(failure: Failure) -> str | None:
-    """Returns the flag that says why a judge, an embedding model or code gave no score; `None` for
-    any other failure.
+    """Returns the common cause of failures, whose messages may contain different values: with the
+    flag that says why a judge, an embedding model or code gave no score.
     """
     measured = failure.measures.get(failure.child or "", {})
-    return next((flag for flag in CURES if measured.get(f"errors/{flag}")), None)
+    flag = next((flag for flag in CURES if measured.get(f"errors/{flag}")), None)
+    return failure.source, failure.failure_class, flag
 
 
 class ReinforcementLoop:
@@ -308,8 +277,7 @@ class ReinforcementLoop:
         return StepOutcome(trained, adapter, await self._evaluate(step, valid_rows))
 
     async def _order(self, train_rows: Sequence[DatasetRow]) -> RowOrder:
-        options = self._options
-        ordering, mode = options.ordering or UniformOrdering(), options.mode
+        ordering, mode = self._options.ordering or UniformOrdering(), self._options.mode
         self._pass_rates = await pass_rates_of(
             self._context,
             ordering,
@@ -368,7 +336,8 @@ class ReinforcementLoop:
             policy=self._policy,
             journal=AdapterJournal(journal, self._publisher.adapter_digest()),
         )
-        lost = self._too_many_lost(validation.rollouts)
+        limit = self._context.settings.runs.infrastructure_limit
+        lost = too_many_lost(validation.rollouts, limit=limit)
         if lost is None:
             return validation
         # The mean of the few remaining rollouts must not rank checkpoints or end jobs.
@@ -402,16 +371,14 @@ class ReinforcementLoop:
         self, rollouts: Sequence[ScoredRollout], outcome: StepOutcome
     ) -> None:
         """Ends the run when too many rollouts were lost: training on the others would be biased."""
-        lost = self._too_many_lost(rollouts)
+        lost = too_many_lost(rollouts, limit=self._context.settings.runs.infrastructure_limit)
         if lost is not None:
+            code, cure = lost.code_and_cure
             raise StepLost(
-                f"{lost.reason}. {lost.cure} and create the job again; no reward was made from "
+                f"{lost.reason}. {cure} and create the job again; no reward was made from "
                 "these failures. The rollouts are kept: GET /v1/fine_tuning/jobs/"
                 f"{self._context.job.id}/rollouts?failed=true",
-                code=lost.code,
+                code=code,
                 param=lost.param,
                 outcome=outcome,
             )
-
-    def _too_many_lost(self, rollouts: Sequence[ScoredRollout]) -> ExcessiveLosses | None:
-        return too_many_lost(rollouts, limit=self._context.settings.runs.infrastructure_limit)

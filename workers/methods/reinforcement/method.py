@@ -7,6 +7,7 @@ A thread imports the training module, which takes seconds, while the files are c
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Final
 
 from app.files.datasets import Overlap
@@ -66,17 +67,13 @@ async def new_listings(
     listings = {
         index: one.listing for index, one in zip(unlisted, found, strict=True) if one.listing
     }
-    _check_together(with_listings(method, listings))
-    return listings
-
-
-def _check_together(method: ReinforcementMethod) -> None:
     tools = [
         (server.server_label, () if server.listing is None else server.listing.tools)
-        for server in method.mcp_servers
+        for server in with_listings(method, listings).mcp_servers
     ]
     for fault in clashes(tools, (tool.name for tool in method.tools), most=MAX_TOOLS):
         raise RunFailed(fault.message, code=fault.code, param=fault.param)
+    return listings
 
 
 def with_listings(
@@ -87,16 +84,6 @@ def with_listings(
         for index, server in enumerate(method.mcp_servers)
     )
     return method.model_copy(update={"mcp_servers": servers})
-
-
-async def record_listings(context: RunContext, listings: Mapping[int, McpListing]) -> None:
-    """Stores listings in the job, before its first rollout, so that each later run offers the same
-    tools.
-    """
-    if not listings:
-        return
-
-    await context.in_unit(lambda unit: unit.jobs.record_listings(listings))
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +116,8 @@ class PreparedReinforcement:
 
     async def train(self, reporter: Reporter, *, check_stop: CheckStop) -> TrainingResult:
         await self.loading
-        await record_listings(self.context, self.listings)
+        if self.listings:  # each later run offers the same tools
+            await self.context.in_unit(lambda unit: unit.jobs.record_listings(self.listings))
         from workers.methods.reinforcement.training import train  # noqa: PLC0415 - imports torch; loaded by now
 
         return await train(
@@ -160,11 +148,12 @@ class ReinforcementTraining:
 
     @property
     def trained_effort(self) -> str | None:
-        effort = self._method.hyperparameters.reasoning_effort
-        return named_effort(effort)
+        return named_effort(self._method.hyperparameters.reasoning_effort)
 
     async def prepare(self) -> PreparedReinforcement:
-        loading = asyncio.create_task(asyncio.to_thread(_import_training))
+        loading = asyncio.create_task(
+            asyncio.to_thread(import_module, "workers.methods.reinforcement.training")
+        )
         listings = await new_listings(self._context, self._method)
         method = with_listings(self._method, listings)
         training = await training_file(self._context)
@@ -196,7 +185,3 @@ class ReinforcementTraining:
             warnings=warnings if is_validated else [],
             listings=listings,
         )
-
-
-def _import_training() -> None:
-    import workers.methods.reinforcement.training  # noqa: F401, PLC0415 - imports torch, which takes seconds

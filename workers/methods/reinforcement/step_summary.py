@@ -6,6 +6,7 @@ score: no mean counts a failure as a zero.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from statistics import fmean, pstdev
 from typing import Any
@@ -22,7 +23,7 @@ from app.rollouts.trajectory import (
     ENVIRONMENT_FAILURES,
     GRADER_FAILURES,
     UNKNOWN_TOOL,
-    Failure,
+    FailureClass,
     Grade,
     ScoredRollout,
     StopReason,
@@ -49,15 +50,16 @@ def count_losses(rollouts: Sequence[ScoredRollout]) -> dict[str, float]:
 
 
 def _grader_errors(rollouts: Sequence[ScoredRollout]) -> dict[str, float]:
-    failed = sum(_is_of_grader(rollout.failure) for rollout in rollouts)
+    failed = _lost_to(GRADER_FAILURES, rollouts)
     graded = [rollout.grade for rollout in rollouts if rollout.grade is not None]
     flagged = sum(_is_flagged(grade) for grade in graded)
     reached = failed + len(graded)
     return {names.GRADER_ERROR_SHARE: (failed + flagged) / reached} if reached else {}
 
 
-def _is_of_grader(failure: Failure | None) -> bool:
-    return failure is not None and failure.failure_class in GRADER_FAILURES
+def _lost_to(classes: AbstractSet[FailureClass], rollouts: Sequence[ScoredRollout]) -> int:
+    failures = (rollout.failure for rollout in rollouts)
+    return sum(one is not None and one.failure_class in classes for one in failures)
 
 
 def _is_flagged(grade: Grade) -> bool:
@@ -75,14 +77,13 @@ def valid_share(rollouts: Sequence[ScoredRollout]) -> float:
 def _discards(rollouts: Sequence[ScoredRollout]) -> dict[str, float]:
     failures = [rollout.failure for rollout in rollouts if rollout.failure is not None]
     counts = Counter(failure.failure_class.value for failure in failures)
-    values = {names.discarded_metric(kind): float(count) for kind, count in counts.items()}
-    values[names.DISCARDED_COUNT] = float(len(failures))
-    values[names.DISCARDED_SHARE] = len(failures) / max(1, len(rollouts))
     children = Counter(failure.child for failure in failures if failure.child is not None)
-    values.update(
-        {names.grader_metric(child, "discarded"): float(n) for child, n in children.items()}
-    )
-    return values
+    return {
+        **{names.discarded_metric(kind): float(count) for kind, count in counts.items()},
+        names.DISCARDED_COUNT: float(len(failures)),
+        names.DISCARDED_SHARE: len(failures) / max(1, len(rollouts)),
+        **{names.grader_metric(child, "discarded"): float(n) for child, n in children.items()},
+    }
 
 
 def _rewards(valid: Sequence[ScoredRollout]) -> dict[str, float]:
@@ -90,7 +91,11 @@ def _rewards(valid: Sequence[ScoredRollout]) -> dict[str, float]:
     if not grades:
         return {}
     scores = [grade.score for grade in grades]
-    values = {
+    components: dict[str, list[float]] = defaultdict(list)
+    for grade in grades:
+        for name, value in grade.components.items():
+            components[name].append(value)
+    return {
         names.REWARD_MEAN: fmean(scores),
         names.REWARD_STD: pstdev(scores),
         names.REWARD_MIN: min(scores),
@@ -98,13 +103,8 @@ def _rewards(valid: Sequence[ScoredRollout]) -> dict[str, float]:
         names.REWARD_P10: _percentile(scores, 10),
         names.REWARD_P90: _percentile(scores, 90),
         names.GRADER_LATENCY_MEAN: fmean(grade.latency_s for grade in grades),
+        **{names.component_metric(name): fmean(c) for name, c in components.items()},
     }
-    components: dict[str, list[float]] = defaultdict(list)
-    for grade in grades:
-        for name, value in grade.components.items():
-            components[name].append(value)
-    values.update({names.component_metric(name): fmean(c) for name, c in components.items()})
-    return values
 
 
 def _percentile(scores: Sequence[float], percent: int) -> float:
@@ -166,7 +166,7 @@ def _lengths(valid: Sequence[ScoredRollout]) -> dict[str, float]:
 
 def _environment(rollouts: Sequence[ScoredRollout]) -> dict[str, float]:
     """Returns the curves of the HTTP environment; a job without one has none."""
-    lost = sum(_is_of_environment(rollout.failure) for rollout in rollouts)
+    lost = _lost_to(ENVIRONMENT_FAILURES, rollouts)
     played = [
         (rollout.trajectory.environment_steps, reward)
         for rollout in rollouts
@@ -189,10 +189,6 @@ def _environment(rollouts: Sequence[ScoredRollout]) -> dict[str, float]:
     return values
 
 
-def _is_of_environment(failure: Failure | None) -> bool:
-    return failure is not None and failure.failure_class in ENVIRONMENT_FAILURES
-
-
 def _tool_use(valid: Sequence[ScoredRollout]) -> dict[str, float]:
     calls = [call for rollout in valid for call in rollout.trajectory.tool_calls]
     values = {
@@ -213,20 +209,16 @@ def _retries(calls: Iterable[ToolCallRecord]) -> int:
     return sum(max(0, call.attempts - 1) for call in calls)
 
 
-def _one_tool(tool: str, calls: Iterable[ToolCallRecord], *, rollouts: int) -> dict[str, float]:
-    calls = list(calls)
+def _one_tool(tool: str, calls: list[ToolCallRecord], *, rollouts: int) -> dict[str, float]:
     errors = Counter(call.error for call in calls if call.error is not None)
-    values = {
+    return {
         names.tool_metric(tool, "calls_mean"): len(calls) / rollouts,
         names.tool_metric(tool, "tokens_per_call"): fmean(call.output_tokens for call in calls),
         names.tool_metric(tool, "latency_s_mean"): fmean(call.latency_s for call in calls),
         names.tool_metric(tool, "retries"): float(_retries(calls)),
         names.tool_metric(tool, "errors"): float(errors.total()),
+        **{names.tool_metric(tool, f"errors/{kind}"): float(n) for kind, n in errors.items()},
     }
-    values.update(
-        {names.tool_metric(tool, f"errors/{kind}"): float(n) for kind, n in errors.items()}
-    )
-    return values
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,18 +265,15 @@ class ReinforcementStepReport:
 
     def step(self, outcome: StepOutcome, total_steps: int) -> tuple[str, dict[str, Any]]:
         train, valid = outcome.train_values, outcome.valid_values
-        message = event_message(outcome.step, total_steps, train, valid)
-        data = event_data(
+        return event_message(outcome.step, total_steps, train, valid), event_data(
             step=outcome.step,
             total_steps=total_steps,
             grader=self._grader,
             train=train,
             valid=valid,
         )
-        return message, data
 
     def makes_checkpoint(self, outcome: StepOutcome) -> bool:
-        """Every validated step becomes a checkpoint."""
         return bool(outcome.valid_values)
 
     def checkpoint(self, outcome: StepOutcome) -> dict[str, float]:
@@ -294,14 +283,6 @@ class ReinforcementStepReport:
             "completion_tokens_mean": outcome.train_values.get(COMPLETION_TOKENS_MEAN),
         }
         return {key: value for key, value in values.items() if value is not None}
-
-    def _judge_tokens(self, outcome: StepOutcome) -> dict[str, Values]:
-        total = grader_metrics.usage_by_model(
-            self._grader, outcome.train_values, outcome.valid_values
-        )
-        for values in outcome.validation.further.values():
-            total = _added(total, grader_metrics.usage_by_model(self._grader, {}, values))
-        return total
 
     def usage(self, outcome: StepOutcome) -> Usage:
         validation = outcome.validation
@@ -321,14 +302,17 @@ class ReinforcementStepReport:
             model_graders=self._judge_tokens(outcome),
         )
 
-
-def _added(total: dict[str, Values], more: dict[str, Values]) -> dict[str, Values]:
-    summed = {model: dict(values) for model, values in total.items()}
-    for model, values in more.items():
-        own = summed.setdefault(model, {})
-        for key, value in values.items():
-            own[key] = own.get(key, 0.0) + value
-    return summed
+    def _judge_tokens(self, outcome: StepOutcome) -> dict[str, Values]:
+        total = grader_metrics.usage_by_model(
+            self._grader, outcome.train_values, outcome.valid_values
+        )
+        summed = {model: dict(values) for model, values in total.items()}
+        for further in outcome.validation.further.values():
+            for model, values in grader_metrics.usage_by_model(self._grader, {}, further).items():
+                own = summed.setdefault(model, {})
+                for key, value in values.items():
+                    own[key] = own.get(key, 0.0) + value
+        return summed
 
 
 def _validated(outcome: StepOutcome) -> str:
@@ -341,10 +325,7 @@ def _mean_reward(values: Values) -> str:
     return f"full validation mean reward={shown}"
 
 
-EventValues = dict[str, float]
-
-
-def event_message(step: int, total_steps: int, train: EventValues, valid: EventValues) -> str:
+def event_message(step: int, total_steps: int, train: Values, valid: Values) -> str:
     text = f"Step {step}/{total_steps}"
     if names.REWARD_MEAN in train:
         text += f" , train mean reward={train[names.REWARD_MEAN]:.2f}"
@@ -355,7 +336,7 @@ def event_message(step: int, total_steps: int, train: EventValues, valid: EventV
 
 
 def event_data(
-    *, step: int, total_steps: int, grader: dict[str, Any], train: EventValues, valid: EventValues
+    *, step: int, total_steps: int, grader: dict[str, Any], train: Values, valid: Values
 ) -> dict[str, Any]:
     train_reward, valid_reward = train.get(names.REWARD_MEAN), valid.get(names.REWARD_MEAN)
     return {
@@ -399,11 +380,11 @@ def event_data(
     }
 
 
-def _parse_error(valid: EventValues) -> float:
+def _parse_error(valid: Values) -> float:
     return valid.get(names.TOOL_PARSE_ERRORS_MEAN, 0.0)
 
 
-def _samples(train: EventValues, valid: EventValues) -> dict[str, float]:
+def _samples(train: Values, valid: Values) -> dict[str, float]:
     samples: dict[str, float] = {}
     for split, values in (("train", train), ("valid", valid)):
         if names.REASONING_TOKENS_MEAN in values:
@@ -412,7 +393,7 @@ def _samples(train: EventValues, valid: EventValues) -> dict[str, float]:
     return samples
 
 
-def _tools(train: EventValues, valid: EventValues, fields: tuple[str, ...]) -> list[dict[str, Any]]:
+def _tools(train: Values, valid: Values, fields: tuple[str, ...]) -> list[dict[str, Any]]:
     parsed = map(names.ToolMetric.parse, [*train, *valid])
     tools = sorted({metric.tool for metric in parsed if metric is not None})
     return [

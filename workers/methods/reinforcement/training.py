@@ -152,7 +152,13 @@ def _rollout_setup(context: RunContext, method: ReinforcementMethod, plan: Plan)
         outages=OutagePatience(is_known=context.job.step > 0),
     )
     context.activity.calls_through(endpoints)
-    operators = operators_endpoints(context)
+    operators = EndpointPool(
+        context.judge_egress or context.egress,
+        timeout_s=egress.call_timeout_s,
+        max_retries=egress.max_retries,
+        outages=OutagePatience(is_known=True),
+    )
+    context.activity.calls_operators_through(operators)
     effort = method.hyperparameters.reasoning_effort
     renderer = Renderer(
         base.path,
@@ -212,9 +218,6 @@ def trainer_options(learning: Learning, *, start: Path | None = None) -> Trainer
 
 
 def mismatch_config(options: MismatchOptions) -> MismatchConfig:
-    """Returns the correction of the mismatch. Raises `ValueError` if the truncation is still
-    `auto`.
-    """
     truncation, mask = options.truncation, options.sequence_mask
     if truncation == AUTO:
         raise ValueError("the truncation was not resolved")
@@ -227,7 +230,6 @@ def mismatch_config(options: MismatchOptions) -> MismatchConfig:
 
 
 def shaping_config(options: ObjectiveOptions) -> ShapingConfig:
-    """Returns the terms of the reward shaping. Raises `ValueError` if one is still `auto`."""
     budget, overlong = options.token_budget, options.overlong
     if budget == AUTO:
         raise ValueError("the token budget was not resolved")
@@ -249,18 +251,6 @@ def shaping_config(options: ObjectiveOptions) -> ShapingConfig:
         overlong_buffer=overlong.buffer,
         overlong_penalty=overlong.penalty,
     )
-
-
-def operators_endpoints(context: RunContext) -> EndpointPool:
-    settings = context.settings
-    configured = EndpointPool(
-        context.judge_egress or context.egress,
-        timeout_s=settings.egress.call_timeout_s,
-        max_retries=settings.egress.max_retries,
-        outages=OutagePatience(is_known=True),
-    )
-    context.activity.calls_operators_through(configured)
-    return configured
 
 
 def run_judges(
@@ -355,7 +345,7 @@ async def train(
         await parts.mode.close()
         parts.trainer.close()
         await parts.publisher.close()
-    report = await _report(context, plan, reporter, chosen=chosen, ended=ended)
+    report = await _report(context, method, plan, reporter, chosen=chosen, ended=ended)
     return TrainingResult(chosen.step, chosen.key, report, ended)
 
 
@@ -407,17 +397,17 @@ async def _start_policy(context: RunContext, parts: TrainingParts) -> Policy:
 
 async def _report(
     context: RunContext,
+    method: ReinforcementMethod,
     plan: Plan,
     reporter: Reporter,
     *,
     chosen: ChosenAdapter,
     ended: RuleTrigger | None,
 ) -> dict[str, Any] | None:
-    """Returns the paired report, `None` if the rows cannot be compared: a trained job succeeds
-    without it.
-    """
+    """`None` if the rows cannot be compared: a trained job succeeds without the report."""
+    evaluation = plan.hyperparameters.evaluation
     try:
-        return await build_report(context, plan.hyperparameters.evaluation, chosen, ended)
+        return await build_report(context, method, evaluation, chosen, ended)
     except NoReport as error:
         message = f"The job has no report of base against tuned: {error}."
         await reporter.announcer.message_once(message, level="warn")

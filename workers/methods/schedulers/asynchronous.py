@@ -13,16 +13,12 @@ from typing_extensions import override
 from app.jobs.modes import AsyncOptions
 from app.kit.errors import RunFailed
 from app.rollouts import metrics as names
-from workers.compute import run_on_compute_thread
 from workers.methods.reinforcement.step_summary import SampledStep
 from workers.methods.schedulers.mode import (
     Mode,
     PreparedGroup,
     PromptSchedule,
     SchedulerContext,
-    rollouts_of,
-    samples_of,
-    settled_groups,
 )
 from workers.rollout.environment import SampledTurn, SamplingParams, VersionedPolicy
 
@@ -77,8 +73,8 @@ class StalenessQueue:
         return dispatch
 
     def finish(self, dispatch: Dispatch, *, version: int) -> None:
-        """Records that a group is finished. `version` is the oldest that sampled a token of it;
-        after a resume it may be older than the dispatch.
+        """`version`: the oldest that sampled a token of the group; after a resume it may be older
+        than the dispatch.
         """
         self._in_flight.remove(dispatch)
         self._finished.add(replace(dispatch, version=min(version, dispatch.version)))
@@ -360,16 +356,9 @@ class AsyncMode(Mode):
         if self._cancelled_s:
             values[names.GIVEN_UP_GROUP_SECONDS] = fmean(self._cancelled_s)
         sampled = time.perf_counter()
-        self._schedule.check(rollouts_of(groups))
-        groups = settled_groups(groups, self._context.group_config)
-        samples = samples_of(groups)
-        if samples:
-            with self._reading.trainer_clock:
-                values |= await run_on_compute_thread(self._context.trainer.update, samples)
-                groups = await self._context.scored_by_trainer(groups)
-        ended = time.perf_counter()
-        values |= {names.TIME_SAMPLING: sampled - started, names.TIME_TRAINING: ended - sampled}
-        self._steps_s.append(ended - started)
+        groups, stats = await self._trained(groups)
+        values |= {**stats, names.TIME_SAMPLING: sampled - started}
+        self._steps_s.append(time.perf_counter() - started)
         return self._reading.sampled_step(
             step, groups, values=values, ages=ages, scheduler_state=scheduler_state
         )

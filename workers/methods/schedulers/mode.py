@@ -199,10 +199,6 @@ class SchedulerContext:
         return with_logprobs(groups, logprobs)
 
 
-def _always(_step: int) -> bool:
-    return True
-
-
 @dataclass(frozen=True, slots=True)
 class PromptSchedule:
     """The prompts of a run, fixed for all of its steps, and the step at which this claim starts."""
@@ -219,7 +215,7 @@ class PromptSchedule:
     """Returns the journal that is kept until the given step is committed."""
     check: Callable[[Sequence[ScoredRollout]], None]
     """Raises `RunFailed` when too many rollouts of a step were lost to train on the rest."""
-    within_caps: Callable[[int], bool] = _always
+    within_caps: Callable[[int], bool] = lambda _step: True
     """Returns whether the run's caps still allow a step, by the usage so far; always true for the
     next step. Sampling ahead for a step that never begins would call tools and graders for nothing.
     """
@@ -301,6 +297,22 @@ class Mode:
     async def on_step_committed(self, step: int) -> None:
         """Called once the step is durable and its version served."""
 
+    async def _trained(
+        self, groups: list[PreparedGroup]
+    ) -> tuple[list[PreparedGroup], UpdateStats]:
+        """Makes one update on the samples of a whole step; none if there are none. Returns the
+        groups as the trainer scored them, and the update's statistics.
+        """
+        self._schedule.check(rollouts_of(groups))
+        started = time.perf_counter()
+        groups = settled_groups(groups, self._context.group_config)
+        stats: UpdateStats = {}
+        if samples := samples_of(groups):
+            with self._reading.trainer_clock:
+                stats = await run_on_compute_thread(self._context.trainer.update, samples)
+                groups = await self._context.scored_by_trainer(groups)
+        return groups, {**stats, names.TIME_TRAINING: time.perf_counter() - started}
+
     async def close(self) -> None:
         """Stops all running work; also called after a fault."""
 
@@ -316,12 +328,10 @@ class SyncMode(Mode):
     @override
     async def step(self, step: int) -> SampledStep:
         started = time.perf_counter()
-        sampled = await self._sample(step)
-        sampling_s = time.perf_counter() - started
-        self._schedule.check(rollouts_of(sampled))
-        groups = settled_groups(sampled, self._context.group_config)
-        groups, stats = await self._train(groups)
-        values = {names.TIME_SAMPLING: sampling_s, **stats}
+        groups = await self._sample(step)
+        sampled = time.perf_counter()
+        groups, stats = await self._trained(groups)
+        values = {names.TIME_SAMPLING: sampled - started, **stats}
         return self._reading.sampled_step(step, groups, values=values)
 
     async def _sample(self, step: int) -> list[PreparedGroup]:
@@ -340,19 +350,6 @@ class SyncMode(Mode):
                     for row in self._schedule.rows(step)
                 ]
         return [group.result() for group in groups]
-
-    async def _train(self, groups: list[PreparedGroup]) -> tuple[list[PreparedGroup], UpdateStats]:
-        """Makes one update on the step's samples; none if there are no samples. Returns the groups
-        as the trainer scored them, and the update's statistics.
-        """
-        stats: UpdateStats = {}
-        started = time.perf_counter()
-        samples = samples_of(groups)
-        if samples:
-            with self._reading.trainer_clock:
-                stats = await run_on_compute_thread(self._context.trainer.update, samples)
-                groups = await self._context.scored_by_trainer(groups)
-        return groups, {**stats, names.TIME_TRAINING: time.perf_counter() - started}
 
 
 Arrival = tuple[int, PreparedGroup]

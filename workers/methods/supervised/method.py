@@ -5,6 +5,7 @@ faulty file is reported at once.
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Final, assert_never
 
 import structlog
@@ -66,7 +67,7 @@ class PreparedSupervised:
         )
 
     async def train(self, reporter: Reporter, *, check_stop: CheckStop) -> TrainingResult:
-        await asyncio.to_thread(_import_training)
+        await asyncio.to_thread(import_module, "workers.methods.supervised.training")
         from workers.methods.supervised.training import train  # noqa: PLC0415 - imports torch; loaded by now
 
         return await train(
@@ -154,10 +155,6 @@ def _make_example(context: RunContext, method: SupervisedMethod | DpoMethod) -> 
             return preference_examples(renderer, limit=base.context_length)
         case _:
             assert_never(method)
-
-
-def _import_training() -> None:
-    import workers.methods.supervised.training  # noqa: F401, PLC0415 - imports torch, which takes seconds
 
 
 _TRAIN: Final = {
