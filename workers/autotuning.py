@@ -52,9 +52,7 @@ def measured_scores(
     clock: ReadClock = time.perf_counter,
     neighbours: Neighbours | None = None,
 ) -> tuple[ComputeScore, ...]:
-    """Returns the times of each way to do the work, in the order of `works`, of which the first is
-    the assumed one. Sets the threads of the calling thread. Raises `TooBusy`.
-    """
+    """Times each way, the assumed one first. Sets torch's threads. Raises `TooBusy`."""
     alone = _rounds(works, clock)
     with (neighbours or busy_neighbours)():
         beside = _rounds(works, clock)
@@ -78,7 +76,6 @@ def measured_scores(
 def _rounds(
     works: Mapping[ComputeChoice, Work], clock: ReadClock
 ) -> Mapping[ComputeChoice, Sequence[float]]:
-    """Returns the times of each way in the same rounds. Raises `TooBusy`."""
     rounds: list[dict[ComputeChoice, float]] = []
     began = clock()
     while len(rounds) < ROUNDS and (len(rounds) < FEWEST_ROUNDS or clock() - began < ENOUGH_S):
@@ -101,9 +98,7 @@ def _rounds(
 
 @contextmanager
 def busy_neighbours() -> Iterator[None]:
-    """Keeps every core busy, with the priority of training. Raises `TooBusy` if the neighbours do
-    not begin soon.
-    """
+    """Keeps every core busy, with the priority of training. Raises `TooBusy`."""
     command = interpreter("-S", "-c", _BUSY, str(NICENESS))
     processes = [
         subprocess.Popen(command, stdout=subprocess.PIPE)  # noqa: S603 - our own program
@@ -148,8 +143,6 @@ class ForcedCompute:
 
 @dataclass(frozen=True, slots=True)
 class Autotuning:
-    """A role of a process, and the ways in which it can compute."""
-
     role: ComputeRole
     widths: tuple[int, int]
     candidates: tuple[ComputeChoice, ...]
@@ -162,7 +155,6 @@ class Autotuning:
 
 
 def ways(products: Sequence[Products], threads: Sequence[int]) -> tuple[ComputeChoice, ...]:
-    """Returns every pair, the first ones first."""
     return tuple(
         ComputeChoice(products=product, threads=count)
         for product in products
@@ -182,7 +174,6 @@ def choose(
     *,
     measure: MeasureWays = measured_scores,
 ) -> ComputeChoice:
-    """Returns the way to compute. Without a directory nothing is measured."""
     left = tuple(dict.fromkeys(forced.on(way) for way in autotuning.candidates))
     autotuning = replace(autotuning, candidates=left)
     if directory is None or len(left) == 1:
@@ -196,9 +187,7 @@ def choose(
 
 
 def fastest(scores: Sequence[ComputeScore]) -> ComputeChoice:
-    """Returns the first way, unless another one is clearly faster, and was in nearly every round:
-    on a busy machine the times of any two ways differ by luck.
-    """
+    """The first way, unless another is clearly faster in nearly every round: luck differs."""
     assumed = scores[0]
     clear = [
         score

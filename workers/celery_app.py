@@ -30,9 +30,7 @@ from app.settings import Settings, load_settings
 from workers.telemetry.metrics_server import serve_metrics
 
 EXPIRE_INTERVAL_S = 600.0
-"""Interval between two removals of expired rows. The rows are hidden at once; their bytes may
-remain this long.
-"""
+"""Expired rows are hidden at once; their bytes may remain this long."""
 DELIVERY_INTERVAL_S = 2.0
 TRACK_INTERVAL_S = 5.0
 
@@ -76,9 +74,7 @@ def create_celery(settings: Settings) -> Celery:
 
 
 def hide_ticks() -> None:
-    """Drops Celery's log lines about each message and each periodic task, several a second. Lines
-    of this service report what a task did.
-    """
+    """Drops Celery's lines about each message and each periodic task, several a second."""
     for name in ("celery.worker.strategy", "celery.app.trace", "celery.beat"):
         logging.getLogger(name).setLevel(logging.WARNING)
 

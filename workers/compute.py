@@ -34,9 +34,7 @@ _LIMITS = ("ONEDNN_MAX_CPU_ISA", "DNNL_MAX_CPU_ISA", "MKL_ENABLE_INSTRUCTIONS", 
 
 @cache
 def describe_processor() -> str:
-    """Returns the processor's name, torch's instruction set, limits set in the environment, and
-    torch's version.
-    """
+    """The processor's name, torch's instruction set, limits of the environment, torch's version."""
     import torch  # noqa: PLC0415 - see the header
 
     limits = [f"{name}={value}" for name, value in set_variables(_LIMITS).items()]
@@ -50,10 +48,8 @@ def describe_computation(choice: ComputeChoice) -> str:
 
 
 def attends(dtype: "torch.dtype") -> bool:
-    """Returns whether torch's attention computes a type here.
-
-    It cannot compute bf16 on a processor that has instructions for bf16 products if it was told to
-    use no vectors wide enough for them; fewer than 64 rows do not show that.
+    """Returns whether torch's attention computes a type here: not bf16 on a processor with bf16
+    products that was told to use narrow vectors. Fewer than 64 rows do not show it.
     """
     import torch  # noqa: PLC0415 - see the header
     from torch.nn.functional import scaled_dot_product_attention  # noqa: PLC0415 - as above
@@ -78,7 +74,6 @@ def is_accelerated() -> bool:
 
 
 def _name() -> str:
-    """Returns the processor's name: from `/proc/cpuinfo` on Linux, elsewhere from `platform`."""
     if _CPUINFO.exists():
         for line in _CPUINFO.read_text().splitlines():
             name, _, value = line.partition(":")
@@ -110,9 +105,7 @@ _calls: set[Future[Any]] = set()
 
 
 async def run_on_compute_thread(work: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    """Runs `work` on the compute thread. As with `asyncio.to_thread`, cancelling the caller does
-    not stop the call.
-    """
+    """As with `asyncio.to_thread`, cancelling the caller does not stop the call."""
     context = contextvars.copy_context()
     call = _THREAD.submit(lambda: context.run(work, *args, **kwargs))
     _calls.add(call)
@@ -123,7 +116,6 @@ async def run_on_compute_thread(work: Callable[P, R], *args: P.args, **kwargs: P
 
 
 def is_computing() -> bool:
-    """Returns whether a call runs on the compute thread or waits for it."""
     return bool(_calls)
 
 

@@ -61,7 +61,6 @@ async def work(clients: Clients, lease: Lease) -> None:
 
 
 async def fail_if_exhausted(clients: Clients, lease: Lease, error: Exception) -> bool:
-    """Fails the job with its reason if this was its last attempt."""
     limit = clients.settings.lease.max_attempts
     return await _ending(clients, lease).exhausted(error, max_attempts=limit)
 

@@ -22,17 +22,13 @@ class Journal(Protocol):
         ...
 
     async def put(self, key: str, request_sha256: str, payload: dict[str, Any]) -> None:
-        """Returns once the entry is durable. Raises `LeaseLost` if another claim took the run, and
-        an error for a payload that is not JSON (a number that is NaN or infinite).
-        """
+        """Returns once it is durable. Raises `LeaseLost`, and for numbers that are not finite."""
         ...
 
 
 class AdapterJournal:
-    """Binds sampled turns to the adapter that sampled them; a turn of another adapter is absent.
-
-    A claim that trains a step again may produce a different adapter, so turns that an earlier claim
-    sampled from its own adapter must not be counted as results of the new one.
+    """Binds sampled turns to the adapter that sampled them: a claim that trains a step again may
+    have another adapter, for which an earlier claim's turns are no results.
     """
 
     def __init__(self, journal: Journal, adapter: str) -> None:
@@ -47,19 +43,14 @@ class AdapterJournal:
         await self._journal.put(key, self._with_adapter(key, request_sha256), payload)
 
     def _with_adapter(self, key: str, request_sha256: str) -> str:
-        """Adds the adapter to the digest of a turn's request. Entries of tools and graders keep
-        their digest, because their answer depends on the request only.
-        """
+        """Entries of tools and graders keep their digest: the request alone decides them."""
         if not is_turn_key(key):
             return request_sha256
         return hashlib.sha256(f"{self._adapter}/{request_sha256}".encode()).hexdigest()
 
 
 class InMemoryJournal:
-    """Implements `Journal` for tests and offline runs; entries are lost with the process.
-
-    Stores a payload as Postgres does: as JSON, which has no NaN and no infinity.
-    """
+    """Implements `Journal` in memory. Stores a payload as Postgres does: as JSON, without NaN."""
 
     def __init__(self) -> None:
         self.entries: dict[str, tuple[str, dict[str, Any]]] = {}
@@ -84,10 +75,8 @@ async def replay_or_ask(
     *,
     codec: TypeAdapter[T],
 ) -> T:
-    """Returns the journalled answer to exactly this request, or a new one once it is durable.
-
-    `codec` must encode to a JSON object. An exception of `ask` is not journalled, so the call is
-    repeated after a resume.
+    """Returns the journalled answer to exactly this request, or a new one once it is durable. An
+    exception of `ask` is not journalled: the call is repeated after a resume.
     """
     digest = hashlib.sha256(request).hexdigest()
     payload = await journal.get(key, digest)

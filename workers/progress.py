@@ -19,10 +19,7 @@ class Progress:
         self.latest = ProgressMark(0, "start")
 
     def mark(self, what: str) -> None:
-        """Records an achievement in a few words for the job's owner, such as `rollout ended`.
-
-        Two threads at once may produce the same number; readers only check whether it has changed.
-        """
+        """`what`: a few words for the job's owner. Two threads may make the same number."""
         self.latest = ProgressMark(self.latest.number + 1, what)
 
 

@@ -24,9 +24,7 @@ JOB_CHILDREN: Final = fork_server(
     "workers.methods.supervised.training",
     "workers.learning.lora_trainer",
 )
-"""Children of jobs. Celery runs the tasks of each queue in a separate process, so each queue has
-its own fork server.
-"""
+"""Celery runs each queue in a process of its own, so each has its own fork server."""
 CONTROL_CHILDREN: Final = fork_server(
     "workers.evals.child",
     "workers.exports.child",

@@ -28,7 +28,6 @@ RECORDED: Final = Path(__file__).with_name("vllm_architectures.json")
 
 
 def is_served_by_vllm(model: PreTrainedModel) -> bool:
-    """Returns whether vLLM lists the architecture that a model's config names."""
     named = model.config.architectures or [type(model).__name__]
     return bool(_listed() & set(named))
 
@@ -44,7 +43,6 @@ class BaseModelReport:
     verdict: str
     """`works`, `works without tools` or `refused`."""
     reasons: tuple[str, ...] = ()
-    """The reasons for a verdict other than `works`, and other features that do not work."""
     targets: str | list[str] | None = None
     """The layers that LoRA adapts."""
     packs: bool = False
@@ -58,7 +56,6 @@ class BaseModelReport:
 
 
 def check_base_model(spec: BaseModelSpec) -> BaseModelReport:
-    """Returns what a base model can do here. Downloads its small files if it is a hub id."""
     try:
         renderer = Renderer(
             spec.path, tool_parser=spec.tool_parser, chat_template=spec.chat_template

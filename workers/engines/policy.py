@@ -39,8 +39,6 @@ up the attempts of a job.
 
 @dataclass(frozen=True, slots=True)
 class _FixedPolicy(Policy):
-    """Samples from one version, whichever is current."""
-
     served: "ServedVersion"
     sample_version: Callable[["ServedVersion", list[int], SamplingParams], Awaitable[SampledTurn]]
 
@@ -61,9 +59,7 @@ class EnginePolicy(VersionedPolicy):
     def __init__(
         self, inference: Inference, *, base_model: str, patience_s: float = _PATIENCE_S
     ) -> None:
-        """`patience_s`: seconds that a call waits for an absent engine before
-        `EngineUnavailable`.
-        """
+        """`patience_s`: seconds that a call waits for an absent engine."""
         self._inference = inference
         self._deadline_s = patience_s
         self._current = ServedVersion(0, base_model, None)
@@ -80,7 +76,6 @@ class EnginePolicy(VersionedPolicy):
 
     @property
     def adapter(self) -> Path | None:
-        """Adapter directory of the version that `sample` uses; `None` for the base model."""
         return self._current.path
 
     @property
@@ -90,11 +85,7 @@ class EnginePolicy(VersionedPolicy):
 
     @override
     async def sample(self, prompt_token_ids: list[int], params: SamplingParams) -> SampledTurn:
-        """Continues a prompt under the current version.
-
-        Raises `EngineUnavailable` after the deadline and `InvalidRequest` if the engine rejects the
-        prompt.
-        """
+        """Raises `EngineUnavailable` after the deadline, `InvalidRequest` for a refused prompt."""
         return await self._sample(self._current, prompt_token_ids, params)
 
     @override
@@ -127,9 +118,7 @@ class EnginePolicy(VersionedPolicy):
         return version in self._served
 
     async def probe(self, token_ids: list[int], *, base: bool = False) -> list[float]:
-        """Returns the T-1 log-probs of all tokens but the first, at temperature 1, under the
-        current version or the base model.
-        """
+        """The T-1 log-probs of all tokens but the first, at temperature 1."""
         served = self._base if base else self._current
         params = SamplingParams(max_tokens=1, temperature=0, seed=0, stop_token_ids=())
         completion = await self._complete(served, token_ids, params, prompt_logprobs=True)
@@ -143,9 +132,7 @@ class EnginePolicy(VersionedPolicy):
         self._current = served
 
     async def retire(self, version: int) -> bool:
-        """Unloads a version; returns `False` if it is the current one or a request uses it. A
-        version that is unknown here or to the engine is not an error.
-        """
+        """Unloads a version; `False` if it is the current one or a request uses it."""
         served = self._served.get(version)
         if served is None or served.path is None:
             return True
@@ -211,10 +198,8 @@ class EnginePolicy(VersionedPolicy):
                 raise
 
     async def _retry_while_away(self, call: Callable[[], Awaitable[ResultT]]) -> ResultT:
-        """Repeats a call while the engine is unavailable, each time `/health` succeeds, until the
-        deadline.
-
-        The deadline counts from the first failure, so that a long call does not count as absence.
+        """Repeats a call each time `/health` succeeds, until a deadline that counts from the first
+        failure: a long call does not count as absence.
         """
         deadline: float | None = None
         wait_s = _MIN_WAIT_S

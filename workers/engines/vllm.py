@@ -38,9 +38,7 @@ class VllmOptions:
     gpu_memory_utilization: float = 0.9
     """Share of the GPU's memory to use if `kv_cache_mib` is not set."""
     kv_cache_mib: int | None = None
-    """MiB for keys and values. `None` is 1,024 for the CPU build, whose default is most of the
-    machine's memory: it would not start if other processes use some.
-    """
+    """In MiB. `None` is 1,024 for the CPU build, whose default is most of the machine's memory."""
     tensor_parallel: int = 1
     cpu: bool = False
     """True for the CPU build. It crashes when the prompt of a request with a seed is computed in
@@ -49,9 +47,7 @@ class VllmOptions:
 
 
 def vllm_command(spec: BaseModelSpec, options: VllmOptions, *, python: str) -> tuple[str, ...]:
-    """Returns the argument vector. `python` is the interpreter of vLLM's environment; the module
-    form also works for the CPU wheel, whose `vllm serve` fails to detect its version.
-    """
+    """The module form also works for the CPU wheel, unlike its `vllm serve`."""
     return (*(python, "-m", "vllm.entrypoints.openai.api_server"), *vllm_arguments(spec, options))
 
 
@@ -94,7 +90,6 @@ def vllm_arguments(
 
 
 def _turn_formats(spec: BaseModelSpec) -> str:
-    """Returns the name under which our plugin reads the model's turns."""
     return tool_use(spec, download=True).formats.name
 
 

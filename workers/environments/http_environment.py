@@ -58,24 +58,18 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True)
 class EnvironmentEndpoint:
-    """The environment of a job, shared by its rollouts."""
-
     endpoint: Endpoint
     signer: CallSigner
     name: str
     headers: dict[str, str] | None = field(repr=False)
     episode_waiting_limit_s: float
-    """Seconds that one episode may wait for its answers, all attempts and rebuilds together: each
-    answer may be in time where all of them hold the worker for days.
-    """
+    """Limit of all waits of an episode: each answer may be in time where all are not."""
     clock: Callable[[], float] = time.monotonic
 
     async def call_endpoint(
         self, call: EnvironmentCall, read: Read[_Value]
     ) -> EndpointAnswer[_Value]:
-        """Makes one call to the environment. Raises `InfrastructureFailure`, and `CallRefused` for
-        a call that the environment refused.
-        """
+        """Raises `InfrastructureFailure`, and `CallRefused` for a refused call."""
         try:
             return await self.send(call, read)
         except EndpointFault as fault:
@@ -92,8 +86,6 @@ class EnvironmentEndpoint:
 
 @dataclass(frozen=True, slots=True)
 class SentTurn:
-    """A turn of the model as it is sent."""
-
     index: int
     message: dict[str, Any]
     """In Chat Completions form."""
@@ -133,16 +125,13 @@ class HttpEpisode:
         self._is_open = False
         """True from the first `reset`, which may begin an episode whatever the answer is."""
         self._episode_id: str | None = None
-        """The current id: an episode that the environment lost is begun anew under another id.
-        `None` until the environment has sent it.
-        """
+        """An episode that the environment lost is begun anew under another id; `None` at first."""
         self._reset_failed = False
         self._played: list[tuple[SentTurn, StepAnswer]] = []
         self._rebuilds = 0
         self._waited_s = 0.0
 
     async def begin(self) -> ResetAnswer:
-        """Resets the environment. Called once. Raises `InfrastructureFailure`."""
         call = self._reset_call()
         begun = await replay_or_ask(
             self._journal, call.call_id, call.encode(), partial(self._reset, call), codec=_RESET
@@ -151,7 +140,6 @@ class HttpEpisode:
         return begun
 
     async def answer(self, turn: SentTurn) -> AnsweredStep:
-        """Returns the environment's answer to a turn. Raises `InfrastructureFailure`."""
         if self._begun is None:
             raise ValueError("an episode is stepped after it has begun")
         # The journal knows the step by the first episode: a replay does not know a later one.
@@ -168,9 +156,7 @@ class HttpEpisode:
         return answered
 
     async def close(self, *, done: bool) -> None:
-        """Sends `close` to the environment and waits a few seconds at most. An episode whose
-        `reset` had no usable answer is closed too: nothing else would end it.
-        """
+        """Waits a few seconds at most. Closes an episode without a usable first answer, too."""
         if not self._is_open:
             return
         body = close_body(self._key.trace_id, self._episode_id, done=done)
@@ -190,7 +176,6 @@ class HttpEpisode:
             raise self._customer.failure(FailureClass.ENVIRONMENT_BAD_REPLY, message)
 
     async def _reset(self, call: EnvironmentCall) -> ResetAnswer:
-        """Sends `reset`, and keeps what is known of the episode that it may begin."""
         self._is_open, self._episode_id, self._reset_failed = True, None, True
 
         def read(reply: EgressReply) -> ResetAnswer:
@@ -248,9 +233,7 @@ class HttpEpisode:
         return self._customer.failure(FailureClass.ENVIRONMENT_TIMEOUT, message)
 
     async def _begin_anew(self) -> None:
-        """Resets the environment to the same seed and repeats the turns so far. Raises
-        `InfrastructureFailure` unless it answers as before: the model has read the earlier answers.
-        """
+        """Repeats the turns from the same seed; fails unless the environment answers as before."""
         self._rebuilds += 1
         before, again = self._begun, await self._reset(self._reset_call())
         same = before is not None and (again.messages, again.tools) == (
@@ -352,9 +335,7 @@ class HttpEnvironment:
         )
 
     def _replies(self, turn: AssistantTurn, outcomes: dict[int, ToolOutcome]) -> tuple[Reply, ...]:
-        """Returns the replies in the order of the calls; a turn that ended the episode may have
-        fewer of them.
-        """
+        """In the order of the calls; a turn that ended the episode may have fewer replies."""
         return tuple(
             ToolReply(
                 self._position(turn, number),

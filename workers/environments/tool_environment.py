@@ -73,7 +73,6 @@ class ToolEnvironment:
         return ToolReply(position, storable(call.name), storable(call.arguments_json), outcome)
 
     async def _call(self, call: ParsedToolCall, position: CallPosition) -> ToolOutcome:
-        """Answers a call that cannot be sent with a text for the model; sends any other."""
         fault = check_arguments(call, self._schemas)
         if fault is not None:
             return ToolOutcome(fault.text, fault.error, 0.0, 0)
@@ -140,7 +139,6 @@ def _mismatch(arguments: dict[str, Any], schema: dict[str, Any]) -> str | None:
 
 
 def _wrong_type(value: Any, schema: Any) -> str | None:
-    """Returns the expected type; `None` if the value has it or the type is unknown."""
     named = schema.get("type") if isinstance(schema, dict) else None
     names = [named] if isinstance(named, str) else named
     if not isinstance(names, list) or not names:
@@ -186,9 +184,7 @@ async def journalled_outcome(
     *,
     tool: str,
 ) -> ToolOutcome:
-    """Returns the journalled outcome of exactly this request, or that of `ask`, which raises
-    `EndpointFault`, once it is durable. Raises `ToolFailure`.
-    """
+    """The journalled outcome of exactly this request, or that of `ask`. Raises `ToolFailure`."""
     try:
         with SPANS.labelled(tool):
             return await replay_or_ask(journal, call_id, request, ask, codec=_CODEC)
@@ -209,7 +205,6 @@ class HttpTools:
         }
 
     def offered(self, row: DatasetRow) -> list[dict[str, Any]]:
-        """Returns the row's tool schemas for which the job has an endpoint."""
         return [tool for tool in row.tools if tool["function"]["name"] in self._tools]
 
     async def call(
@@ -233,9 +228,7 @@ class HttpTools:
 
 
 class JobTools:
-    """Implements `workers.rollout.environment.RolloutTools` over several sets of tools, whose names
-    differ.
-    """
+    """Several sets of tools, whose names differ."""
 
     def __init__(self, kinds: Sequence[RolloutTools]) -> None:
         self._kinds = kinds
@@ -276,7 +269,6 @@ class McpTools:
         self._sessions: dict[SampleKey, dict[str, McpSession]] = {}
 
     def offered(self, row: DatasetRow) -> list[dict[str, Any]]:
-        """Returns the row's tool schemas that the job's servers listed."""
         return [tool for tool in row.tools if tool["function"]["name"] in self._owners]
 
     async def call(
@@ -290,9 +282,7 @@ class McpTools:
         return await journalled_outcome(journal, call.call_id, call.encode(), ask, tool=name)
 
     async def _call(self, session: McpSession, call: McpCall) -> ToolOutcome:
-        """Calls a tool. A missing tool is a fault of the server, not of the model, to which it was
-        offered; only the listing distinguishes it from other errors.
-        """
+        """A missing tool is a fault of the server; only the listing tells it from other errors."""
         outcome = await session.call(call)
         if denies_the_tool(call.name, outcome) and not await still_lists(session, call.name):
             raise EndpointFault(

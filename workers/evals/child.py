@@ -21,9 +21,7 @@ log = structlog.get_logger()
 
 
 async def work(clients: Clients, lease: Lease) -> None:
-    """Works on the run under its lease. Raises `LeaseLost` once the run was canceled or claimed
-    again.
-    """
+    """Raises `LeaseLost` once the run was canceled or claimed again."""
     try:
         await EvalWork(await open_eval_run(clients, lease)).run()
     except RunFailed as failure:

@@ -126,9 +126,7 @@ ItemCriterion = SingleCriterion | GroupedCriterion
 
 
 def build_criterion(spec: AnyGrader, ports: GradingPorts, *, compares: bool) -> ItemCriterion:
-    """Builds a criterion from a definition with its real headers. `compares` is false where an item
-    has one sample that came with it: then there is nothing to compare, nor a prompt.
-    """
+    """`compares` is false where an item came with its one sample: nothing to compare, no prompt."""
     judge = spec.group_judge(ports, source=spec.name) if compares else None
     if judge is None:
         return SingleCriterion(build_scorer(spec, ports))
@@ -160,7 +158,6 @@ class EvalContext:
     criteria: list[ItemCriterion]
     """The scorer of each criterion of the eval, in order, with unsealed headers."""
     needs: list[CriterionNeeds]
-    """The parts of a sample that the criteria read."""
     tally: Tally
     done: frozenset[int]
     """Positions of the output items that an earlier claim has written."""
@@ -168,17 +165,12 @@ class EvalContext:
     """Seconds since the first claim of the run."""
 
     def unit(self) -> EvalRunUnitOfWork:
-        """Returns a fenced transaction. Raises `LeaseLost` once the run was canceled or claimed
-        again.
-        """
+        """Raises `LeaseLost` once the run was canceled or claimed again."""
         return leased_eval_run(self.clients.database, self.lease)
 
 
 async def open_eval_run(clients: Clients, lease: Lease) -> EvalContext:
-    """Reads the rows of the run and builds its context.
-
-    Raises `LeaseLost`, and `RunFailed` when the secrets of the eval are lost.
-    """
+    """Raises `LeaseLost`, and `RunFailed` when the secrets of the eval are lost."""
 
     async def read_rows() -> EvalContext:
         async with leased_eval_run(clients.database, lease) as unit:
@@ -239,9 +231,7 @@ def _grading_ports(clients: Clients, lease: Lease, *, organization_id: str) -> G
 def _criteria(
     settings: Settings, lease: Lease, of: Eval, sealed: bytes | None
 ) -> list[EvalCriterion]:
-    """Returns the criteria with their secrets unsealed. Raises `RunFailed` when the secrets are
-    lost.
-    """
+    """Raises `RunFailed` when the secrets are lost."""
     secrets = {}
     try:
         if sealed is not None:

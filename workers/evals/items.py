@@ -60,10 +60,8 @@ class CriteriaOutcome:
 
 
 class CriteriaScorer:
-    """Implements `workers.grading.job_grader.GroupScorer` for the samples of one item.
-
-    The verdict is the share of criteria that passed. Nothing is journalled: the items of a group
-    are written together, and a later claim repeats the calls with the same ids.
+    """Implements `GroupScorer` for the samples of one item; the verdict is the share of criteria
+    passed. Nothing is journalled: a later claim repeats the calls with the same ids.
     """
 
     def __init__(self, context: EvalContext, index: int, samples: Mapping[SampleKey, Json]) -> None:
@@ -491,9 +489,7 @@ def sample_of(choices: list[Any], model: str | None, *, tokens: int | None = Non
 
 
 def given_sample(sample: Json) -> Json:
-    """Returns the sample that came with an item, completed by derived fields. A null counts as
-    absent, as in templates.
-    """
+    """Completed by derived fields. A null counts as absent, as in templates."""
     sent = {key: value for key, value in sample.items() if value is not None}
     choices = sent.get("choices", [_choice_of(sent)] if "output_text" in sent else [])
     read = sample_of(choices if isinstance(choices, list) else [], None)
@@ -505,7 +501,6 @@ def given_sample(sample: Json) -> Json:
 
 
 def _choice_of(sample: Json) -> Json:
-    """Returns the answer of a sample without `choices` as a choice of a chat completion."""
     calls = sample.get("output_tools") or []
     message = {"role": "assistant", "content": sample.get("output_text"), "tool_calls": calls}
     return {"index": 0, "message": message, "finish_reason": "stop"}
@@ -534,9 +529,7 @@ class Sampler:
         self._name = model
 
     async def ask(self, messages: list[dict[str, Any]], settings: dict[str, Any]) -> SampledAnswer:
-        """Samples one answer. Raises `SamplingRefused`; `RunFailed` when the project may no longer
-        call the model; `Unavailable` when the engine is unavailable for too long.
-        """
+        """Raises `SamplingRefused`, `RunFailed` for a forbidden model, and `Unavailable`."""
         give_up_at, delay_s = time.monotonic() + PATIENCE_S, _FIRST_DELAY_S
         while True:
             model = await find_model(self._context.clients, self._context.lease, self._name)

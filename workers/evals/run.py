@@ -45,18 +45,14 @@ class EvalWork:
         """The text of the first item that this claim could not score."""
 
     async def run(self) -> None:
-        """Works until the run completes. Raises `RunFailed`, or `LeaseLost` when another claim took
-        the run.
-        """
+        """Raises `RunFailed`, or `LeaseLost` when another claim took the run."""
         await self._work_on_all(await load_rows(self._context))
         self._check_scored()
         await retry_while_unavailable(self._complete)
         log.info("eval run completed", counts=self._context.tally.counts)
 
     async def _work_on_all(self, rows: Iterator[tuple[int, EvalRow]]) -> None:
-        """Works on all remaining items. Raises `RunFailed` once the run exceeds the longest time of
-        a run.
-        """
+        """Raises `RunFailed` once the run exceeds the longest time of a run."""
         limit_s = self._context.clients.settings.runs.max_eval_run_s
         limit = asyncio.timeout(limit_s - self._context.age_s)
         try:
@@ -98,9 +94,7 @@ class EvalWork:
             self._first_fault = fault["message"]
 
     def _check_scored(self) -> None:
-        """Raises `RunFailed` where no sample has a score: a completed run would look like a bad
-        model.
-        """
+        """A completed run without any score would look like a bad model. Raises `RunFailed`."""
         counts = self._context.tally.counts
         if counts.errored < counts.total:
             return
@@ -142,9 +136,7 @@ async def _rows_of_file(context: EvalContext, file_id: str) -> Iterator[tuple[in
 
 
 def _check(file: BinaryIO, samples: int) -> None:
-    """Checks every item before any paid call; closes the file if an item has a fault. Raises
-    `RowFault`.
-    """
+    """Checks every item before any paid call. Raises `RowFault` and closes the file."""
     with ExitStack() as stack:
         stack.push(file)
         _check_items(file, samples)

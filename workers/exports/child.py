@@ -42,9 +42,7 @@ class ExportWork:
         self._lease = lease
 
     async def run(self) -> None:
-        """Works until the export is complete. Raises `RunFailed`, `NoFreeSpace`, or `LeaseLost`
-        when the export was deleted or another claim took it.
-        """
+        """Raises `RunFailed`, `NoFreeSpace`, or `LeaseLost` once deleted or claimed again."""
         export, tuned = await retry_while_unavailable(self._read)
         base = self._base(export)
         lease, settings = self._lease, self._clients.settings
@@ -146,9 +144,7 @@ def _merge(
 
 
 async def on_daemon_thread(work: Callable[[], None]) -> None:
-    """Runs `work` on a daemon thread beside the event loop: the process does not wait for it, so a
-    claim that lost its lease ends at once.
-    """
+    """The process does not wait for the thread, so a claim that lost its lease ends at once."""
     loop, done = asyncio.get_running_loop(), asyncio.get_running_loop().create_future()
 
     def end(error: BaseException | None) -> None:

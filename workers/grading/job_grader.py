@@ -50,9 +50,7 @@ class GroupScorer(Protocol):
     async def score_early(
         self, trajectory: Trajectory, row: DatasetRow, *, journal: Journal
     ) -> GradeOrFailure | None:
-        """Scores a rollout as soon as it has ended, while its siblings may still run. `None` defers
-        it to `score`, which gets the whole group.
-        """
+        """Scores a rollout that ended while its siblings may run; `None` defers it to `score`."""
         ...
 
     async def score(
@@ -94,9 +92,7 @@ class GraderFailure(Exception):
 
 _CODEC: Final = TypeAdapter(Grade)
 CAUSE_FLAGS: Final = (*ANSWER_FLAGS, PYTHON_ERROR, SANDBOX_ERROR, MODEL_ERROR, FORMULA_ERROR)
-"""Flags of a lost rollout that name a cause which the user can correct. The error of a job that
-ends for one names the correction.
-"""
+"""Flags of a lost rollout whose cause the user can correct; the job's error says how."""
 _OWN_CLASSES: Final = {
     ITEM_MISSING: FailureClass.GRADER_ITEM_MISSING,
     ITEM_UNREADABLE: FailureClass.GRADER_ITEM_UNREADABLE,
@@ -157,9 +153,7 @@ def to_failure(fault: ScoreFault, grader: str) -> Failure:
 
 
 def _measures_of(fault: ScoreFault) -> dict[str, dict[str, float]]:
-    """Returns the tokens of all judges that answered, and the error flags of the grader that gave
-    no score.
-    """
+    """The tokens of all judges that answered, and the error flags of the grader without a score."""
     measures = {name: _tokens(usage) for name, usage in fault.spent.items() if usage}
     flags = {f"errors/{flag}": 1.0 for flag in fault.errors.raised if flag in CAUSE_FLAGS}
     if flags:
@@ -176,9 +170,7 @@ def to_verdict(result: ScoreResult, grader: str) -> GradeOrFailure:
 
 
 def _to_grade(result: ScoreResult) -> Grade:
-    """Converts a score to a grade. Its components are the children's scores and the children's
-    metrics, as `child.metric`. Numbers that are too large for a mean are omitted.
-    """
+    """Components are the children's scores and metrics; too large numbers are left out."""
     inner = {
         f"{name}.{part}": value
         for name, child in result.children.items()
@@ -311,9 +303,7 @@ class GroupGrader:
 
 
 def _shared(failure: Failure, count: int) -> Failure:
-    """Returns the failure of one rollout of a judged group: each rollout carries the error and its
-    share of the tokens.
-    """
+    """Each rollout of a judged group carries the error and its share of the tokens."""
     measures = {
         name: {
             what: number if what.startswith("errors/") else number / count

@@ -37,9 +37,7 @@ _DTYPES: Final[Mapping[Precision, torch.dtype]] = {
     "float64": torch.float64,
 }
 _DIGEST_VALUES: Final = 4096
-"""Number of values of each weight matrix that are hashed. A few are enough, because any training
-changes all values; a digest of whole files would take seconds per billion parameters.
-"""
+"""A few values of each matrix are enough, because any training changes all of them."""
 
 
 class AdaptedModel:
@@ -54,9 +52,7 @@ class AdaptedModel:
         temperature: float,
         options: TrainerOptions,
     ) -> None:
-        """See `LoraTrainer`. Raises `ValueError` if the base's output layer computes more than a
-        matrix product, and `RunFailed` if the model does not fit into the memory.
-        """
+        """See `LoraTrainer`, for errors too."""
         self.device = torch.device(options.device) if options.device else default_device()
         self._options = options
         with _naming_the_model(base_name, self.device):
@@ -112,9 +108,7 @@ class AdaptedModel:
 
 
 def weights_digest(base: PreTrainedModel | PeftModel) -> str:
-    """Returns a digest of the names, shapes and values of a model's weights, which does not depend
-    on the precision in which they were loaded.
-    """
+    """Of names, shapes and values; independent of the precision in which they were loaded."""
     digest = hashlib.sha256()
     for name, weight in sorted(base.named_parameters()):
         flat = weight.detach().flatten()
@@ -140,9 +134,7 @@ def _naming_the_model(base_name: str, device: torch.device) -> Iterator[None]:
 
 
 def trainer_way(spec: BaseModelSpec, settings: ComputeSettings, directory: Path) -> ComputeChoice:
-    """Returns the way in which a trainer of this thread computes. `directory` has the measured
-    ones.
-    """
+    """`directory` has the measured ways."""
     return choose(
         trainer_autotuning(spec, threads=torch.get_num_threads()),
         directory if settings.measure else None,
@@ -161,7 +153,6 @@ def trainer_autotuning(spec: BaseModelSpec, *, threads: int) -> Autotuning:
 
 
 def _work(way: ComputeChoice, widths: tuple[int, int]) -> Work:
-    """Returns the products of a feed-forward block with frozen weights, there and back."""
     generator = torch.Generator().manual_seed(0)
     model, inner = widths
     up_OI = torch.randn(inner, model, generator=generator)

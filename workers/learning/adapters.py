@@ -29,10 +29,7 @@ _ADAPTER: Final = "default"
 
 
 def load_base(path: str, *, device: torch.device, dtype: torch.dtype) -> PreTrainedModel:
-    """Loads the frozen base model, from safetensors only.
-
-    It stays in evaluation mode: with dropout, the trained policy would differ from the sampled one.
-    """
+    """From safetensors only, in evaluation mode: dropout would change the trained policy."""
     # A worker writes its log in lines, which a progress bar would break.
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # transformers leaves it untyped
     model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(
@@ -100,10 +97,7 @@ def save_adapter(model: PeftModel, directory: Path) -> None:
 
 
 def load_adapter(model: PeftModel, directory: Path) -> None:
-    """Replaces the adapter's weights by those in `directory`.
-
-    Raises `ValueError` if they are for another rank, alpha or set of modules.
-    """
+    """Raises `ValueError` for another rank, alpha or set of modules."""
     config = json.loads((directory / CONFIG_FILE).read_text(encoding="utf-8"))
     own = _published_config(model)
     differing = [k for k in ("r", "lora_alpha", "target_modules") if config[k] != own[k]]
@@ -270,9 +264,7 @@ def _merged(weight_OI: Tensor, down_RI: Tensor, up_OR: Tensor, scaling: float) -
 
 class StartingWeights:
     def __init__(self, model: PeftModel, directory: Path | None) -> None:
-        """Loads the adapter in `directory`, if given, into `model`. Raises `ValueError` if it was
-        created for another rank, alpha or set of modules.
-        """
+        """Loads the adapter in `directory`, if given. Raises `ValueError` for another shape."""
         self._model = model
         self._parameters = list(adapter_parameters(model).values())
         self._copies: list[torch.Tensor] | None = None
@@ -315,10 +307,8 @@ def merge_adapter(
     chat_template: Path | None,
     fits: Callable[[int], None],
 ) -> None:
-    """Writes the merged model into `target`, an empty directory.
-
-    `fits` gets the size of the weights in bytes before they are written, and raises if there is no
-    room. Raises `BaseNotMergeable`.
+    """`target` is empty. `fits` gets the size in bytes before the weights are written, and raises
+    without room. Raises `BaseNotMergeable`.
     """
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]  # transformers leaves it untyped
     base = _base(base_path)
@@ -335,7 +325,6 @@ def merge_adapter(
 
 
 def _base(path: str) -> PreTrainedModel:
-    """Loads the base model in float32, from safetensors only."""
     try:
         config = AutoConfig.from_pretrained(path)
         if getattr(config, "quantization_config", None):

@@ -33,9 +33,7 @@ class RewardGroup:
 
 @dataclass(frozen=True, slots=True)
 class GroupOutcome:
-    """Advantages of a group, parallel to its rewards. `None` marks samples that must not train:
-    failed ones, and every sample of a group whose status is not `trained`.
-    """
+    """Parallel to the rewards; `None` for samples that must not train."""
 
     advantages: list[float | None]
     status: GroupStatus

@@ -26,9 +26,7 @@ _AMPERE: Final = (8, 0)
 
 @dataclass(frozen=True, slots=True)
 class Sequences:
-    """Q ranges of queries that attend to the K ranges of keys with the same index. Each range
-    begins where the one before it ends.
-    """
+    """Q ranges of queries attend to the K ranges of keys with the same index; ranges adjoin."""
 
     query_ends: Tensor
     key_ends: Tensor
@@ -242,9 +240,7 @@ _PAD = 0  # any valid token id: outputs at padding are never read
 
 class Backbone:
     def __init__(self, base: PreTrainedModel, *, checkpointing: bool = False) -> None:
-        """With `checkpointing` only each layer's input is stored for backward and the rest is
-        recomputed: a quarter more time for a fraction of the memory.
-        """
+        """`checkpointing` recomputes layers in backward: more time, a fraction of the memory."""
         self._base = base
         self._stock = base.config._attn_implementation  # noqa: SLF001 - no public name
         self.packs = can_share(base)
@@ -260,9 +256,7 @@ class Backbone:
         self.packs = False
 
     def __call__(self, ids_M: Tensor, layout: Layout) -> Tensor:
-        """Returns the last hidden states (M, D) of the packed tokens `ids_M`, whose rows must be of
-        one band of `rotations`.
-        """
+        """Returns hidden states (M, D); the rows of `ids_M` must be of one band of `rotations`."""
         self.rotations.reset()
         if self.packs:
             positions_1M = torch.tensor([layout.positions()], device=ids_M.device)
@@ -359,9 +353,7 @@ AttentionInterface.register(NAME, attend)
 def attend_by_branch(
     query_1HMK: Tensor, key_1JMK: Tensor, value_1JMK: Tensor, layout: Layout, scale: float
 ) -> Tensor:
-    """Computes the same as `attend` with torch's public attention, each branch after a copy of its
-    prefix, for GPUs and precisions that the flash kernel does not support.
-    """
+    """The same with torch's public attention, each branch after a copy of its prefix."""
     parts = []
     for start, tree in layout.starts():
         prefix = slice(start, start + tree.prefix)
@@ -452,9 +444,7 @@ class _PackedFlash(torch.autograd.Function):
 
 
 def _by_key_head(query_1HMK: Tensor, *shared: Tensor) -> tuple[Tensor, ...]:
-    """Returns views with the key heads as the batch: (J, H/J, M, K) for queries, keys and values.
-    Keys and values have a stride of 0 over the query heads, so no head is copied.
-    """
+    """Views with the key heads as the batch: (J, H/J, M, K); no head is copied."""
     key_heads = shared[0].shape[1]
     query: Tensor = query_1HMK.unflatten(1, (key_heads, -1))[0]  # type: ignore[no-untyped-call]  # torch leaves it untyped
     return query, *(x.transpose(0, 1).expand(-1, query.shape[1], -1, -1) for x in shared)
@@ -485,7 +475,6 @@ def _crossings(layout: Layout) -> list[tuple[slice, slice]]:
 
 
 def _merge(out: Tensor, sums: Tensor, other: Tensor, other_sums: Tensor) -> None:
-    """Merges attention over two disjoint sets of keys into attention over both, in place."""
     merged_sums = torch.logaddexp(sums, other_sums)
     weight = (sums - merged_sums).exp().unsqueeze(-1).to(out.dtype)
     other_weight = (other_sums - merged_sums).exp().unsqueeze(-1).to(out.dtype)

@@ -90,9 +90,7 @@ class CorrectedInputs:
 
 @torch.no_grad()
 def correct(inputs: LossInputs, config: MismatchConfig) -> CorrectedInputs:
-    """Returns `inputs` with corrected mask, advantages and sampler log-probs. Takes the log-probs
-    of `inputs` as those of the policy before the step, as in every forward pass of that step.
-    """
+    """Takes the log-probs of `inputs` as those of the policy before the step."""
     old_N = inputs.logprobs_N.detach()
     log_ratio_N = zero_masked(old_N - inputs.sampler_logprobs_N, inputs.mask_N)
     retained_N = inputs.mask_N & (log_ratio_N.abs() <= config.max_log_ratio)
@@ -285,7 +283,6 @@ class StepLogprobs:
             self._rows[places[source]] = row_logprobs
 
     def taken(self) -> list[list[float] | None]:
-        """Returns all log-probs, and forgets them."""
         rows, self._rows = self._rows, []
         return rows
 
@@ -325,7 +322,6 @@ def apply_kl_penalty(
 def _group_means(
     samples: Sequence[TrainingSample], distances: Sequence[Sequence[float]]
 ) -> list[float]:
-    """Returns, for each sample, its group's mean distance per trained token."""
     groups: list[Hashable] = [
         ("alone", index) if sample.group is None else ("group", sample.group)
         for index, sample in enumerate(samples)

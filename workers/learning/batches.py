@@ -290,8 +290,6 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """Options of `micro_batches` that stay the same over the micro-batches of a step."""
-
     share: bool
     rows_per_example: int = 1
     keep_zero_advantage: bool = False
@@ -323,9 +321,7 @@ class FittingBatches:
     def run(
         self, samples: Sequence[TrainingSample], work: Callable[[MicroBatch], R], packing: Packing
     ) -> Iterator[tuple[MicroBatch, R]]:
-        """Yields each micro-batch with the result of `work`, which must change nothing until it
-        returns. Raises `RunFailed` if an example alone does not fit.
-        """
+        """`work` must change nothing until it returns. Raises `RunFailed` without room."""
         pending = packing.pack(samples, self.max_tokens)
         while pending:
             done = self._attempt(pending[0], work)

@@ -79,9 +79,7 @@ class LogProbHead:
         self(hidden_ND.requires_grad_(), targets_N)
 
     def __call__(self, hidden_ND: Tensor, targets_N: Tensor, *, mean: bool = False) -> TokenScores:
-        """Scores `targets_N`, where `hidden_ND[n]` predicts `targets_N[n]`; `mean` also computes
-        the mean over the vocabulary.
-        """
+        """`hidden_ND[n]` predicts `targets_N[n]`; `mean`: also that over the vocabulary."""
         return TokenScores(
             *_ChunkedLogProbs.apply(  # type: ignore[no-untyped-call]  # torch leaves it untyped
                 hidden_ND,
@@ -97,10 +95,8 @@ class LogProbHead:
 
 
 def _softmax(logits_CV: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """Returns the largest logit, the softmax and the log-sum-exp.
-
-    Computes the softmax once and derives the log-sum-exp from its largest entry, which is at least
-    1/V and therefore never rounds to 0.
+    """Returns the largest logit, the softmax and the log-sum-exp, which is derived from the
+    softmax's largest entry: that is at least 1/V and never rounds to 0.
     """
     largest_C1 = logits_CV.amax(dim=-1, keepdim=True)
     probs_CV = logits_CV.softmax(dim=-1)

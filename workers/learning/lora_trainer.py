@@ -85,11 +85,9 @@ class LoraTrainer:
         temperature: float = 1.0,
         options: TrainerOptions | None = None,
     ) -> None:
-        """`base_path` is a directory or hub id; `base_name` is the base's name in published files.
-
-        Raises `ValueError` if the base's output layer computes more than a matrix product, and
-        `RunFailed` if the model does not fit into the memory. Calls with a sequence that does not
-        fit raise `RunFailed` too.
+        """`base_path`: directory or hub id; `base_name`: the base's name in published files. Raises
+        `ValueError` for an output layer that is more than a matrix product, and `RunFailed`, as
+        later calls do, if the memory does not suffice.
         """
         options = options or TrainerOptions()
         if options.threads is not None:
@@ -390,7 +388,6 @@ def _restore_moments(
     optimizer: torch.optim.Optimizer,
     moments: Mapping[str, Tensor],
 ) -> None:
-    """Restores the optimizer with `load_state_dict`, which moves each tensor to its device."""
     order = [p for group in optimizer.param_groups for p in group["params"]]
     by_identity = {id(parameter): name for name, parameter in parameters.items()}
     state: dict[int, dict[str, Tensor]] = {}

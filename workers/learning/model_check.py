@@ -126,9 +126,7 @@ LOADING_ERRORS: Final = (
     AssertionError,
     StrictDataclassError,
 )
-"""Errors of a configuration that cannot be built. The last one, for values of a wrong type, derives
-from `Exception` alone.
-"""
+"""Of a configuration that cannot be built; the last one derives from `Exception` alone."""
 
 
 def in_one_line(error: Exception) -> str:

@@ -23,9 +23,7 @@ class TokenScorer:
     def __init__(
         self, base: PreTrainedModel, *, temperature: float, checkpointing: bool = False
     ) -> None:
-        """Checks the base and must therefore be called before an adapter is attached. Raises
-        `ValueError` if the base's output layer computes more than a matrix product.
-        """
+        """Call before an adapter is attached. Raises `ValueError` for an unusual output layer."""
         self._device = base.device
         self._backbone = Backbone(base, checkpointing=checkpointing)
         self._head = LogProbHead(
@@ -91,16 +89,13 @@ class TokenScorer:
         return result
 
     def rehearse_layers(self, lengths: Sequence[int], parameters: Sequence[nn.Parameter]) -> None:
-        """Runs rows of these lengths forward and backward through the layers, without the head, and
-        changes nothing.
-        """
+        """Runs rows of these lengths forward and backward, without the head; changes nothing."""
         layout = unshared_layout(lengths)
         ids_M = torch.arange(layout.tokens, device=self._device) % self._head.vocabulary
         total = self._backbone(ids_M, layout).sum()
         torch.autograd.grad(total, parameters, allow_unused=True)
 
     def rehearse_head(self) -> None:
-        """Scores one full chunk of tokens."""
         self._head.rehearse()
 
     def _logprobs(self, batch: MicroBatch) -> list[float]:
@@ -111,16 +106,12 @@ class TokenScorer:
 ROW_TOKENS: Final = 512
 ROWS: Final = 4
 USED_SHARE: Final = 0.85
-"""Share of the free memory to plan for; the remainder is for fragments of the allocator and private
-memory of kernels.
-"""
+"""Share of the free memory to plan for; the rest is for fragments of the allocator."""
 MOST_TOKENS: Final = 65_536
 """Largest planned micro-batch: a larger one gains no speed."""
 FEWEST_TOKENS: Final = 256
 ADAPTER_COPIES: Final = 4
-"""Number of tensors per trained weight besides itself: the gradients of step and micro-batch, and
-two moments.
-"""
+"""Tensors per trained weight besides itself: gradients of step and micro-batch, two moments."""
 
 
 class Memory(Protocol):

@@ -33,14 +33,10 @@ class TrainerSettings:
     base_digest: str | None = None
     """Digest of the base model's weights; `None` in a state that was saved without it."""
     computes: dict[str, Any] | None = None
-    """The `ComputeChoice` of a trainer on a CPU, which decides the bits of its sums; `None` in a
-    state that was saved without it.
-    """
+    """The `ComputeChoice` of a trainer on a CPU; `None` in a state that was saved without it."""
 
     objective: str | None = None
-    """JSON of the options of loss, mismatch and KL penalty; `None` in a state that was saved
-    without it.
-    """
+    """JSON of the options of loss, mismatch and KL; `None` in a state that was saved without it."""
 
     def differences(self, saved: Mapping[str, Any]) -> list[str]:
         current = self.as_json()
@@ -53,9 +49,7 @@ class TrainerSettings:
 
 
 def saved_settings(directory: Path) -> TrainerSettings | None:
-    """Returns the settings of the state in `directory`; `None` if they cannot be read, in which
-    case loading that state raises the reason.
-    """
+    """`None` if they cannot be read; loading that state raises the reason."""
     try:
         document = json.loads((directory / TRAINER_FILE).read_text(encoding="utf-8"))
         return TrainerSettings(**document["settings"])
@@ -133,9 +127,7 @@ class TrainingSample:
 
 
 def count_trained_tokens(samples: Sequence[TrainingSample]) -> int:
-    """Returns the number of tokens with mask 1, the denominator of one optimizer step. Samples with
-    advantage 0 count too.
-    """
+    """The tokens with mask 1: the denominator of a step. Samples with advantage 0 count too."""
     return sum(sample.trained_tokens for sample in samples)
 
 
@@ -144,10 +136,8 @@ UpdateStats = dict[str, float]
 
 
 class Trainer(Protocol):
-    """One LoRA adapter over a frozen base model, with its optimizer.
-
-    Calls block until they finish. They are made one at a time, each from a worker thread; only
-    `close` may be called during another call.
+    """One LoRA adapter over a frozen base model. Calls block, one at a time, each from a worker
+    thread; only `close` may be called during another call.
     """
 
     @property
@@ -189,9 +179,7 @@ class Trainer(Protocol):
     def evaluate(
         self, sets: Sequence[Sequence[TrainingSample]], *, adapter: bool = True
     ) -> list[UpdateStats]:
-        """Returns for each set the values that `update` would report for it, without training.
-        `adapter=False` evaluates the base model.
-        """
+        """The values that `update` would report for each set; `adapter=False`: of the base."""
         ...
 
     def logprobs(self, token_ids: Sequence[int], *, adapter: bool = True) -> list[float]:
@@ -223,9 +211,7 @@ class Trainer(Protocol):
         ...
 
     def close(self) -> None:
-        """Ends the trainer's processes, if it has any. Call once, at the end; a call that still
-        runs in another thread may fail.
-        """
+        """Call it once, at the end; a call that still runs in another thread may fail."""
         ...
 
 
@@ -274,9 +260,7 @@ class TrainerOptions:
     minibatches: int = 1
     """Optimizer steps per update, each over every `minibatches`-th sample or pair."""
     max_batch_tokens: int | None = None
-    """Largest number of tokens in a micro-batch; `None` selects 4,096 on a CPU, and on CUDA as many
-    as fit into the memory that is free once the model is loaded. One that does not fit is halved.
-    """
+    """`None`: 4,096 on a CPU, on CUDA what fits; a micro-batch that does not is halved."""
     checkpointing: bool | None = None
     """Recomputes layers in backward instead of storing their activations: a quarter more time for a
     fraction of the memory. `None` selects it on CUDA."""
@@ -324,9 +308,7 @@ class TrainerOptions:
 def machine_options(
     options: TrainerOptions, spec: BaseModelSpec, installed: TrainerMemory
 ) -> TrainerOptions:
-    """Returns the options with the base model's values, or the installation's where the base model
-    has none.
-    """
+    """The base model's values, or the installation's where it has none."""
     memory = installed.of(spec)
     return replace(
         options,

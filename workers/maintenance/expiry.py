@@ -33,23 +33,17 @@ log = structlog.get_logger()
 
 BATCH = 500
 KEEP_S = 24 * 3600.0
-"""Seconds for which rows of deleted files and ended uploads, and stored replies, remain: a list can
-continue paging after the row, and a repeated call gets the same reply.
-"""
+"""Rows of deleted files and replies remain this long: a list can page on, a call be repeated."""
 SETTLED_S = 600.0
 """Seconds after which no claim of an ended job or of a deleted export can still write: a run that
 lost its lease ends within two heartbeats.
 """
 STRAY_AFTER_S = 3600.0
-"""Age at which bytes without a row are removed. A running upload is never this old: a minute
-without a byte ends it.
-"""
+"""A running upload is never this old: a minute without a byte ends it."""
 
 
 async def expire_once(clients: PeriodicTaskClients) -> None:
-    """Runs one round with the clients of the periodic tasks. An unavailable service ends the round;
-    the next round continues from there.
-    """
+    """An unavailable service ends the round; the next round continues from there."""
     settings = clients.settings
     objects = build_objects(settings)
     async with aclosing(open_inference(settings)) as inference:
@@ -75,9 +69,7 @@ async def expire(
     adapters: AdapterCache | None = None,
     trackers_dir: Path | None = None,
 ) -> None:
-    """Removes everything that has expired. `adapters`: the copies on this machine; those of removed
-    models are removed too. `trackers_dir`: what trackers wrote; that of deleted jobs is removed.
-    """
+    """`adapters`: the copies on this machine. `trackers_dir`: what trackers wrote."""
     if retention is not None:
         await retire(database, retention)
     await _files(database, objects)
@@ -134,8 +126,6 @@ async def _exports(database: Database, objects: Objects) -> None:
 
 
 async def _rows(database: Database) -> None:
-    """Removes rows of each kind that have no stored bytes, batch by batch."""
-
     async def of_kind(remove: Callable[[MaintenanceUnitOfWork], Awaitable[int]]) -> None:
         removed = BATCH
         while removed == BATCH:
@@ -304,9 +294,7 @@ async def clean_ended(
 
 
 async def _tracked_removed(trackers_dir: Path, job: EndedJob) -> bool:
-    """Removes what trackers may not keep of a job. Returns whether that worked: a file that cannot
-    be removed ends no round.
-    """
+    """Returns whether that worked: a file that cannot be removed ends no round."""
     if not job.loses_rollouts:
         return True
     try:
@@ -328,9 +316,7 @@ async def _remove_objects(objects: Objects, job: EndedJob) -> None:
 
 
 async def _remove_rows(database: Database, job: EndedJob) -> int:
-    """Removes the rows of a deleted job, or only the rollouts of a job past its retention, in
-    batches. Returns their number.
-    """
+    """The rows of a deleted job, or the rollouts past retention. Returns their number."""
     removed, batch = 0, _ROWS if job.loses_rollouts else 0
     while batch == _ROWS:
         async with maintenance(database) as unit:
@@ -343,9 +329,7 @@ async def _remove_rows(database: Database, job: EndedJob) -> int:
 
 
 async def _unloaded(inference: Inference, jobs: list[EndedJob]) -> bool:
-    """Unloads the adapters of claims that crashed with them loaded, and of models that can no
-    longer be called. Returns whether that worked.
-    """
+    """Unloads adapters of crashed claims and of removed models. Returns whether that worked."""
     if not jobs:
         return True
     names = [adapter_prefix(job.project_id, job.job_id) for job in jobs]

@@ -47,9 +47,7 @@ def run_as_child(body: Callable[[Settings], Coroutine[Any, Any, int]]) -> int:
 
 
 async def run_until_terminated(work: Coroutine[Any, Any, None], *, what: str) -> int:
-    """Runs `work` until it ends or the process gets a SIGTERM. Returns the exit code; the work of
-    a process that ended early is continued by the next one.
-    """
+    """Returns the exit code; the next process continues work that a SIGTERM ended."""
     running = asyncio.ensure_future(work)
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
     try:
@@ -72,9 +70,7 @@ def run_supervised(work: LeasedWork, body: Body, *, on_fault: OnFault) -> int:
 
 
 def run_dispatched(work: LeasedWork, body: Body) -> int:
-    """Runs `body` in a process that renews its own lease, and releases it after an exception or a
-    SIGTERM, so that another claim continues. A SIGTERM does not count as an attempt.
-    """
+    """In a process that renews its own lease, and releases it after an exception or a SIGTERM."""
     lease = _lease_of(work, sys.argv[1:])
     return run_as_child(lambda settings: _run_dispatched(settings, work, lease, body))
 

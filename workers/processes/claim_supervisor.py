@@ -35,9 +35,7 @@ from workers.telemetry.process_metrics import count_claim
 log = structlog.get_logger()
 
 _SHORTEST_START_S: Final = 90.0
-"""Time until the first beat, however short the lease: the interpreter reads its modules, and the
-machine may be busy.
-"""
+"""However short the lease: the interpreter reads its modules, and the machine may be busy."""
 _MINUTE_S: Final = 60
 
 
@@ -147,9 +145,7 @@ TERM_GRACE_S = 10.0
 
 
 async def supervise(work: LeasedWork, settings: Settings, *, starter: Starter) -> None:
-    """Tries to claim the row that is next in the queue, and supervises its child until the child
-    ends. On a full disk the row waits for the sweeper's next notification.
-    """
+    """On a full disk the row waits for the sweeper's next notification."""
     if FreeSpace.of(settings).lacks():
         log.warning("nothing claimed, too little free space", noun=work.noun)
         return
@@ -295,9 +291,7 @@ class ClaimSupervisor:
             return False
 
     async def _carry_out(self, verdict: Verdict) -> None:
-        """Releases or pauses the row and reports the verdict to its owner, unless the row has ended
-        or was claimed again.
-        """
+        """Releases or pauses the row and tells its owner, unless it ended or was claimed again."""
         if not verdict.pauses:
             ending = _FailedStart("run_hung", f"{verdict.reason} Its process was ended.")
             await self._release(orderly=False, ending=ending)
@@ -335,9 +329,7 @@ class ClaimSupervisor:
     async def _report_ending(
         self, leases: QueuedRows, ending: "_FailedStart", attempts: int
     ) -> None:
-        """Reports to the row's owner why the attempt ended. If the last attempt could not start a
-        process, this worker ends the row, because only this worker has the cause.
-        """
+        """If the last attempt started no process, this worker alone knows why, and ends the row."""
         limit = self._limits.max_attempts
         await leases.note(
             self._lease, ending.reason, code=ending.code, attempts=attempts, limit=limit

@@ -39,9 +39,7 @@ class Clients:
 
 @asynccontextmanager
 async def open_database(settings: Settings, *, pool_size: int) -> AsyncIterator[Database]:
-    """Opens the database in the worker's role. A transaction of a stopped process ends no later
-    than the lease under which it may have begun.
-    """
+    """A stopped process's transaction ends no later than the lease under which it began."""
     database = Database(
         settings.worker_database_url,
         pool_size=pool_size,
@@ -96,9 +94,7 @@ class PeriodicTaskClients:
 
 
 class PeriodicTasks:
-    """Runs one task at a time. The first call opens the clients, so that a process forked before
-    it shares none of them. Not safe for threads.
-    """
+    """The first call opens the clients: a forked process shares none. Not safe for threads."""
 
     def __init__(self, settings: Callable[[], Settings] = load_settings) -> None:
         self._settings = settings
@@ -107,9 +103,7 @@ class PeriodicTasks:
         self._clients: PeriodicTaskClients | None = None
 
     def run(self, task: Callable[[PeriodicTaskClients], Coroutine[Any, Any, T]]) -> T:
-        """Runs `task` to its end. An error of `task` closes all clients; the next call opens new
-        ones.
-        """
+        """An error of `task` closes all clients; the next call opens new ones."""
         if self._runner is None:
             self._runner = asyncio.Runner()
         try:

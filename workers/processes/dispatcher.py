@@ -29,9 +29,7 @@ log = structlog.get_logger()
 async def start_if_due(
     module: str, due: Callable[[], Awaitable[object]], *, children: Children
 ) -> bool:
-    """Starts the process that does one kind of work when some is due and no such process runs.
-    Returns whether one runs now.
-    """
+    """Returns whether a process of the module runs now."""
     if children.is_full:
         return True
     try:
@@ -45,9 +43,7 @@ async def start_if_due(
 
 
 async def dispatch(work: LeasedWork, settings: Settings, *, children: Children) -> bool:
-    """Claims the row that is next in the queue and starts a child. Returns whether it did; without
-    capacity the row waits for the sweeper's next notification.
-    """
+    """Returns whether a child started; without capacity the row waits for another notification."""
     async with open_database(settings, pool_size=1) as database:
         if children.is_full:
             if work.is_resumable:
@@ -115,9 +111,7 @@ def newest_of_several(running: list[TaskChild], owner_of: Mapping[str, str]) -> 
 
 
 def child_to_end(running: list[TaskChild], *, longest_s: float) -> TaskChild | None:
-    """Returns the child to end: the newest one of a project with several slots, else the oldest one
-    if it has run for `longest_s`.
-    """
+    """The newest one of a project with several slots, else the oldest if it ran for `longest_s`."""
     projects = {child.project_id: child.project_id for child in running if child.project_id}
     spare = newest_of_several(running, projects)
     return spare or next((child for child in running if child.age_s > longest_s), None)

@@ -22,9 +22,7 @@ Events = Sequence[CommittedEvent]
 
 @dataclass(frozen=True, slots=True)
 class RowConsumer:
-    """Makes rows from events, in the transaction that advances its cursor: each event counts
-    exactly once. `write` must wait for nothing but the database.
-    """
+    """Makes rows in the transaction that moves its cursor; `write` waits for the database alone."""
 
     name: str
     write: Callable[[EventReaderUnitOfWork, Events], Awaitable[None]]
@@ -35,9 +33,7 @@ class RowConsumer:
 
 @dataclass(frozen=True, slots=True)
 class ExternalConsumer:
-    """Sends events elsewhere, outside of any transaction and under a lease on its cursor: each
-    event is sent at least once, again after a fault or the death of the process.
-    """
+    """Sends events outside of transactions, under a lease on its cursor: at least once."""
 
     name: str
     send: Callable[[Events], Awaitable[None]]
@@ -62,9 +58,7 @@ log = structlog.get_logger()
 BATCH: Final = 500
 LEASE_S: Final = 60.0
 _SHARE_TO_SEND: Final = 0.8
-"""Share of the lease after which a batch is cancelled, so that it ends before another process
-begins it.
-"""
+"""A batch is cancelled then, so that it ends before another process begins it."""
 
 
 class Follower:
@@ -144,9 +138,7 @@ class Follower:
         return len(page.events) == self._batch
 
     async def _advance(self, claimed: ClaimedCursor, position: int) -> None:
-        """Advances the cursor and ends its lease. Called after a fault too, so that the next call
-        need not wait until the lease runs out.
-        """
+        """Called after a fault too: the next call need not wait until the lease runs out."""
         try:
             async with event_reader(self._database) as unit:
                 await unit.cursors.advance(claimed, position)

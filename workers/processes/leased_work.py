@@ -38,27 +38,19 @@ class LeasedWork:
     """Limit of the rows that one project holds at the same time."""
     child: tuple[str, ...]
     notify: Callable[[JobQueue, str], Awaitable[None]]
-    """Sends the best-effort notification that a row waits for a worker. The worker that gets it
-    claims whichever row is next in the queue.
-    """
+    """Best effort. The worker that gets it claims whichever row is next in the queue."""
     queue: str
     resend_after_s: float
     """Time after which the sweeper sends the notification again."""
     kept_for: Callable[[RetentionSettings], timedelta] | None = None
-    """Time after which a row that failed for good expires; `None` for a kind whose rows do not
-    expire.
-    """
+    """Age at which a row that failed for good expires; `None` for a kind that keeps them."""
     claim_span: SpanName | None = None
     """Name of the span of a claim, for a kind whose child renews its own lease."""
     is_resumable: bool = True
-    """True if a claim continues where an earlier one ended, so that a child may have to release its
-    slot for another project's row.
-    """
+    """Whether a claim continues an earlier one, so that a child may have to release its slot."""
 
     async def claim(self, database: Database, settings: Settings) -> list[Lease]:
-        """Claims the row that is next among all projects, if there is one; see
-        `app.kit.leases`.
-        """
+        """Claims the row that is next among all projects, if there is one; see `app.kit.queues`."""
         owner = f"{socket.gethostname()}:{os.getpid()}:{uuid4().hex[:8]}"
         async with self.claims(database).giving_up_after(settings.lease.heartbeat_s) as unit:
             lease = await unit.leases.claim_next(
@@ -105,15 +97,11 @@ class Claimant(Protocol):
         """Claims rows that may be worked on now. Raises `Unavailable`; the loop repeats it then."""
 
     def start(self, lease: Lease) -> Coroutine[Any, Any, None] | None:
-        """Starts the work on a row. Returns the coroutine that this process has to run for it, or
-        `None` if a child process that outlives the loop does all of the work.
-        """
+        """The coroutine that this process has to run; `None` if a child outlives the loop."""
 
 
 class ClaimLoop:
-    """Waits up to `patience_s` for a database that is unavailable in each claim, which then raises
-    `Unavailable`.
-    """
+    """Each claim waits up to `patience_s` for the database, and then raises `Unavailable`."""
 
     def __init__(self, claimant: Claimant, *, patience_s: float) -> None:
         self._claimant = claimant

@@ -23,9 +23,7 @@ _FIRST_DELAY_S, _MAX_DELAY_S = 0.1, 2.0
 async def retry_while_unavailable(
     operation: Callable[[], Awaitable[Result]], *, patience_s: float = PATIENCE_S
 ) -> Result:
-    """Runs an idempotent operation, and repeats it while what it needs is unavailable. Raises the
-    last `Unavailable`, whose message names the service, once `patience_s` seconds have passed.
-    """
+    """`operation` is idempotent. Raises the last `Unavailable` once `patience_s` have passed."""
     give_up_at, delay_s = time.monotonic() + patience_s, _FIRST_DELAY_S
     while True:
         try:

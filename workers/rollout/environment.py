@@ -61,9 +61,7 @@ class RolloutTools(Protocol):
         ...
 
     async def release(self, key: SampleKey) -> None:
-        """Releases a rollout's sessions with the tools; called once at its end. Does not raise if
-        an external system is unavailable.
-        """
+        """Called once, at the rollout's end. Does not raise if a system is unavailable."""
         ...
 
 
@@ -79,9 +77,7 @@ class Observation:
     """True if no environment answers: the first turn ends the episode, and its calls are not run.
     """
     source: str | None = None
-    """Name of the customer's environment that wrote the prompt. A prompt that cannot be sampled
-    from is then a failure of that environment, not a fault of the row.
-    """
+    """Name of the customer's environment that wrote the prompt: a bad prompt is its failure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,9 +166,7 @@ def call_records(
     earlier: Iterable[ToolCallRecord],
     count_tokens: Callable[[str], int],
 ) -> tuple[ToolCallRecord, ...]:
-    """Returns a record for each tool reply, with the part of it that the model read. A call is
-    repeated if an earlier one of the rollout had its name and arguments.
-    """
+    """A call is repeated if an earlier one of the rollout had its name and arguments."""
     seen = {(call.name, call.arguments) for call in earlier}
     records = []
     for reply, text in shown:
@@ -299,6 +293,4 @@ class EpisodeLimits:
     context_length: int
     max_turn_tokens: int
     wall_time_s: float = 3600.0
-    """Seconds of work of the engine or the environment; waiting for an unavailable endpoint does
-    not count.
-    """
+    """Of the engine or the environment; waiting for an unavailable endpoint does not count."""

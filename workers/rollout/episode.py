@@ -84,10 +84,7 @@ async def run_episode(
     job_seed: int,
     temperature: float,
 ) -> Trajectory:
-    """Plays one row to its end and closes the environment.
-
-    Raises `RolloutFailure`, or `RunFailed` for an unusable row.
-    """
+    """Closes the environment. Raises `RolloutFailure`, or `RunFailed` for an unusable row."""
     trajectory = Trajectory(key, [], [], [], messages=list(row.messages), started_at=time.time())
     try:
         observation = await environment.reset(row, key, journal=journal)
@@ -163,10 +160,7 @@ class _Episode:
         return sampled
 
     async def _take_turn(self, sampled: SampledTurn) -> StopReason | None:
-        """Records a sampled turn and steps the environment with it.
-
-        Returns the reason if the rollout ends here.
-        """
+        """Returns the reason if the rollout ends here."""
         trajectory = self.trajectory
         tools = self.observation.tools
         parsed = self.renderer.parse(
@@ -282,9 +276,7 @@ async def prompt_ids(
     *,
     context_length: int,
 ) -> list[int]:
-    """Renders the prompt. Raises `RunFailed` for an unusable row, `InfrastructureFailure` for an
-    unusable first observation.
-    """
+    """An unusable row raises `RunFailed`, a first observation `InfrastructureFailure`."""
     source = observation.source
     try:
         text = renderer.prompt_text(observation.messages, observation.tools)
@@ -342,9 +334,7 @@ async def fit_replies(
     sampled: Sequence[int],
     tokens_left: int,
 ) -> FittedReplies:
-    """Returns messages and bridge ids of `replies` to the turn `sampled`, at most `tokens_left`
-    less a reserve.
-    """
+    """Messages and bridge ids of `replies`, at most `tokens_left` less a reserve."""
     budget = tokens_left - _RESERVE
     longest = max(len(reply.text) for reply in replies)
     high = min(longest, most_characters(budget))

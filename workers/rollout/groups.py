@@ -77,10 +77,7 @@ async def run_group(
     journal: Journal,
     on_finished: Callable[[], None] = _ignore,
 ) -> ScoredGroup:
-    """Plays a row once for each key and scores the rollouts.
-
-    `on_finished` is called whenever a rollout has left its slot.
-    """
+    """`on_finished` is called whenever a rollout has left its slot."""
     asked = set[SampleKey]()
 
     async def play(key: SampleKey) -> Trajectory | ScoredRollout:

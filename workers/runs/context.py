@@ -39,34 +39,26 @@ class Activity:
         self._pools.append(pool)
 
     def calls_operators_through(self, pool: EndpointPool) -> None:
-        """Registers the pool for the operator's servers."""
         self._pools.append(pool)
         self._operators.append(pool)
 
     def works_while(self, is_busy: Callable[[], bool]) -> None:
-        """Registers the run's own work, such as sampling or training."""
         self._busy.append(is_busy)
 
     def waited_s(self) -> float:
-        """Returns the seconds for which every pending call has waited; 0 while no call is pending
-        or the run has other work.
-        """
+        """Seconds for which every pending call has waited; 0 without any, or beside other work."""
         waits = [wait_s for pool in self._pools if (wait_s := pool.waited_s()) is not None]
         if not waits or any(is_busy() for is_busy in self._busy):
             return 0.0
         return min(waits)
 
     def waits_for_what_is_down(self) -> bool:
-        """Returns whether each endpoint with a pending call is down, so that none of them is merely
-        slow.
-        """
+        """Whether every endpoint with a pending call is down, not merely slow."""
         down = [is_down for pool in self._pools for is_down in pool.down_of_awaited()]
         return bool(down) and all(down)
 
     def endpoints(self) -> list[EndpointState]:
-        """Returns the called endpoints, by names that the job's owner may read. Endpoints with the
-        same name count as one: their URLs may differ in a redacted part.
-        """
+        """By names that the owner may read; URLs that differ in a redacted part count as one."""
         found: dict[str, EndpointState] = {}
         for pool in self._pools:
             for state in pool.states():
@@ -100,7 +92,6 @@ class JobDirectories:
         return f"{self._key}/{name}"
 
     async def store(self, *names: str) -> None:
-        """Stores directories that were committed in the scratch directory."""
         await asyncio.gather(*(self._store(name) for name in names))
 
     async def _store(self, name: str) -> None:
@@ -133,7 +124,6 @@ class JobDirectories:
             await asyncio.to_thread(remove, self.path(name))
 
     async def names(self) -> Sequence[str]:
-        """Returns the names of the stored directories, in order."""
         children = await retry_while_unavailable(lambda: self._objects.children(self._key))
         return [child.name for child in children]
 
@@ -149,9 +139,7 @@ R = TypeVar("R")
 async def in_unit(
     unit_of: Callable[[], RunUnitOfWork], work: Callable[[RunUnitOfWork], Awaitable[R]]
 ) -> R:
-    """Runs `work` in a transaction of its own, and again while the database is unavailable. Raises
-    `LeaseLost` once a newer claim exists.
-    """
+    """In a transaction of its own, again while it is unavailable. Raises `LeaseLost`."""
 
     async def attempt() -> R:
         async with unit_of() as unit:
@@ -194,9 +182,7 @@ class RunContext:
         return await in_unit(self.unit, work)
 
     def step_key(self, step: int) -> str:
-        """Returns the prefix of the objects this claim writes for a step; no two claims share
-        one.
-        """
+        """The prefix of the objects this claim writes for a step; no two claims share one."""
         return f"{self.job_key}/step-{step:06d}-f{self.fence}"
 
     @property

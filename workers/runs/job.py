@@ -154,9 +154,7 @@ class JobRun:
             )
 
     def _check_stop(self) -> None:
-        """Raises `StoppedEarly` or `RunPaused` when the next step must not start. A rule's trigger
-        goes first: a resume clears it, so it must be reported now.
-        """
+        """A rule's trigger goes first: a resume clears it, so it must be reported now."""
         due = self._reporter.stopping.due
         if due is not None:
             raise _stop_of(due)
@@ -167,10 +165,7 @@ class JobRun:
             raise RunPaused(reached)
 
     async def _watch(self) -> None:
-        """Polls for a pause, and announces silent endpoints. Raises `LeaseLost` when the fence is
-        lost: a cancel, a newer claim; and `WaitingOnEndpoints` when the worker should run another
-        job.
-        """
+        """Raises `LeaseLost` (a cancel, a newer claim) and `WaitingOnEndpoints`."""
         while True:
             requested = await self._context.in_unit(lambda unit: unit.jobs.stop_request())
             self._pause_requested = requested is StopRequest.PAUSE
@@ -279,9 +274,7 @@ class OutageEvents:
         self._has_told_of_pause = False
 
     async def announce(self, *, pause_requested: bool = False) -> None:
-        """Appends an event for each endpoint that has fallen silent or answers again, and one for a
-        requested pause that has to wait for silent ones.
-        """
+        """For endpoints that fall silent or answer again, and a pause that has to wait for them."""
         if self._announced is None:
             self._announced = await self._context.in_unit(self._open_outages)
         for state in self._context.activity.endpoints():
@@ -396,9 +389,7 @@ class RunEnding:
         lost: StepOutcome | None = None,
         keep: Callable[[RunUnitOfWork], Awaitable[None]] | None = None,
     ) -> None:
-        """Ends the job as failed; one that trained nothing loses its checkpoints. `lost`: the step
-        that ends it, whose metrics are in the result file. `keep` writes the rows of that step.
-        """
+        """`lost`: the step that ends the job, for the result file. `keep` writes its rows."""
         result_file = await self._result_file_if_possible(lost)
         error = JobError(code=failure.code, message=failure.message, param=failure.param)
 
@@ -436,9 +427,7 @@ class RunEnding:
         return self._database.run(*self._claim)
 
     async def exhausted(self, error: Exception, *, max_attempts: int) -> bool:
-        """Fails a job with its reason after an internal fault in its last attempt; an earlier
-        attempt leaves the job to the next one. Returns whether the job has ended.
-        """
+        """An earlier attempt leaves the job to the next one. Returns whether the job has ended."""
         reason = str(error) if isinstance(error, AgentRftError) else type(error).__name__
 
         async def attempts(unit: RunUnitOfWork) -> int:
@@ -451,9 +440,7 @@ class RunEnding:
         return True
 
     async def put_back(self, waited_s: float, *, publish: Publish | None = None) -> None:
-        """Queues the job again, or pauses it if that was requested. Raises `RunFailed` when it was
-        queued again too often without a committed step in between.
-        """
+        """Or pauses it. Raises `RunFailed` when queued too often without a committed step."""
         data = {"reason": WAITING_ON_ENDPOINT, "waited_s": round(waited_s, 1)}
 
         async def write(unit: RunUnitOfWork) -> None:
@@ -499,9 +486,7 @@ class RunEnding:
     async def paused(
         self, why: ReachedCap | RuleTrigger | None = None, *, publish: Publish | None = None
     ) -> None:
-        """Pauses the job. `why`: the cap or rule behind a pause that was not requested. `publish`
-        makes a checkpoint of the last step and returns its model.
-        """
+        """`why`: cap or rule. `publish` makes a checkpoint and returns its model."""
         message = _PAUSED
         resume = f"POST /v1/fine_tuning/jobs/{self._job_id}/resume"
         data = None
@@ -534,9 +519,7 @@ class RunEnding:
 
 
 async def start_attached(unit: RunUnitOfWork, job: Job, tuned: str) -> None:
-    """Inserts a run of each attached eval for the job's start model and for the tuned model, in the
-    transaction that publishes the latter. Workers find them without a message.
-    """
+    """For the start and the tuned model, in the transaction that publishes it."""
     if not job.evals:
         return
     started = [await _start(unit, job, each, tuned) for each in job.evals]
@@ -569,9 +552,7 @@ _COUNTS: Final = (
 
 
 async def nothing_trained(context: RunContext, reason: str) -> str:
-    """Returns the method's `reason` for training nothing, preceded by the share of lost rollouts
-    and their main class unless that share is small.
-    """
+    """`reason`, after the share of lost rollouts and their main class unless it is small."""
     return await retry_while_unavailable(lambda: _with_losses(context, reason))
 
 

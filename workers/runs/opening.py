@@ -71,9 +71,7 @@ async def open_run(
     scratch: Path,
     judge_egress: Egress | None = None,
 ) -> RunContext:
-    """Returns the context. Raises `LeaseLost`, or `RunFailed` when the model that the job starts
-    from no longer exists or its secrets are lost.
-    """
+    """Raises `LeaseLost`, or `RunFailed` when the start model or the secrets are gone."""
 
     async def read() -> tuple[Job, bytes | None]:
         async with database.run(project_id, job_id, fence) as unit:
@@ -107,9 +105,7 @@ async def _slug(database: Database, job: Job) -> str:
 
 
 def _method(settings: Settings, job: Job, sealed: bytes | None) -> TuningMethod:
-    """Returns the method with its secrets unsealed. Raises `RunFailed` when they are lost, and for
-    a value that an earlier version accepted and this one refuses.
-    """
+    """Raises `RunFailed` for lost secrets, and for a value that this version refuses."""
     secrets = {}
     try:
         if sealed is not None:
@@ -184,7 +180,6 @@ async def _object_key(database: Database, job: Job, fence: int) -> str:
 
 
 async def _copy(objects: Objects, source_key: str, own: JobDirectories, *, model: str) -> None:
-    """Fetches the start's adapter and stores it as the job's own. Raises `RunFailed`."""
     try:
         await retry_while_unavailable(
             lambda: objects.fetch_directory(source_key, own.path(_ADAPTER))
@@ -234,9 +229,7 @@ class AdapterSettings:
 async def adapter_settings_of_resume(
     context: RunContext, *, learning_rate: float
 ) -> AdapterSettings:
-    """Returns the settings of the last committed step's state: later changes by the operator apply
-    to new jobs only. Without a state, returns the present settings and `learning_rate`.
-    """
+    """Of the last committed state: later changes by the operator apply to new jobs only."""
     base, saved = context.base_model, await saved_trainer(context)
     if saved is None:
         return AdapterSettings(base.lora_rank, base.lora_alpha, learning_rate)
@@ -259,9 +252,7 @@ async def committed_step(context: RunContext) -> int:
 
 
 async def restore(context: RunContext, trainer: Trainer) -> ResumedState:
-    """Loads the state of the last committed step into the trainer. Raises `RunFailed` when it is
-    damaged.
-    """
+    """Raises `RunFailed` when the saved state is damaged."""
     point = await _resume_point(context)
     step, state_key, adapter_key = point.step, point.state_key, point.adapter_key
     if step == 0 or state_key is None or adapter_key is None:
@@ -306,17 +297,13 @@ async def _resume_point(context: RunContext) -> ResumePoint:
 def with_machine(
     options: TrainerOptions, context: RunContext, way: ComputeChoice | None
 ) -> TrainerOptions:
-    """Returns the options with the base model's precision, checkpointing and micro-batch size, or
-    the installation's where the base model has none, and with the way to compute.
-    """
+    """The base model's precision and sizes, else the installation's; and the way to compute."""
     sized = machine_options(options, context.base_model, context.settings.runs.memory)
     return sized if way is None else replace(sized, threads=way.threads, products=way.products)
 
 
 async def way_to_compute(context: RunContext) -> ComputeChoice | None:
-    """Returns the way of the run's trainer; `None` on an accelerator. Measures it if this machine
-    has not done so. A state without a way was saved by a trainer that computed as is assumed.
-    """
+    """`None` on an accelerator. A state without a way was saved by one that computed as assumed."""
     if is_accelerated():
         return None
     saved = await saved_trainer(context)
@@ -418,7 +405,6 @@ async def validation_file(context: RunContext) -> JobFile | None:
 
 
 async def _fetched(context: RunContext, label: str, file_id: str) -> Path:
-    """Returns a local copy, which stays to the claim's end. Raises `RunFailed`."""
     path = context.scratch / f"{label}.jsonl"
 
     async def fetch() -> None:
@@ -445,9 +431,7 @@ async def file_warnings(
     *,
     shared_tools: tuple[dict[str, Any], ...] = (),
 ) -> list[str]:
-    """Returns what `validate` warns about in the files; if the control plane read them first and
-    reported it, what only a run can see: `shared_tools`, the functions of newly listed MCP servers.
-    """
+    """Without what the control plane has told; a run alone sees tools of new MCP servers."""
     is_validated = context.files_validated
     if is_validated and not shared_tools:
         return []
@@ -469,10 +453,7 @@ async def file_warnings(
 
 
 def rows_of_step(step: int, *, seed: int, row_count: int, batch_size: int) -> list[int]:
-    """Returns the row numbers of step 1, 2, …: every epoch has every row once, in its own order.
-
-    The last batch of an epoch may be shorter.
-    """
+    """Every epoch has every row once, in its own order; its last batch may be shorter."""
     steps_per_epoch = -(-row_count // batch_size)
     epoch, position = divmod(step - 1, steps_per_epoch)
     order = list(range(row_count))

@@ -55,13 +55,9 @@ LARGEST_NOISE: Final = 0.25
 """Largest median difference under the base model; an engine that differs more serves another one.
 """
 LARGEST_MISS: Final = 0.5
-"""Largest distance of the share from 1 that may be rounding; an engine that ignores the adapter, or
-serves another one, has a share of about 0.
-"""
+"""Distance from 1 that may be rounding; without the adapter the share is about 0."""
 SURE: Final = 5.0
-"""Standard errors by which a share must differ from 1 to count as a miss: chance causes one in a
-million probes.
-"""
+"""In standard errors: chance causes one miss in a million probes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +98,7 @@ def served_share(adapted: ProbeSides, of_base: ProbeSides) -> ServedShare:
 
 
 def serves_the_adapter(adapted: ProbeSides, of_base: ProbeSides) -> bool:
-    """Returns whether the engine changes the base model's log-probs as the trainer does. False if
-    any value is not a number.
-    """
+    """As the trainer does. False if any value is not a number."""
     expected, found = _changes(adapted, of_base)
     missing = fmean(abs(a - b) for a, b in zip(expected, found, strict=True))
     is_the_base = median(of_base.differences) <= LARGEST_NOISE
@@ -113,9 +107,7 @@ def serves_the_adapter(adapted: ProbeSides, of_base: ProbeSides) -> bool:
 
 
 def _changes(adapted: ProbeSides, of_base: ProbeSides) -> tuple[list[float], list[float]]:
-    """Returns the change that the adapter makes to each token's log-prob, in the trainer and in the
-    engine.
-    """
+    """The change of each token's log-prob by the adapter, in the trainer and in the engine."""
     pairs = ((adapted.trainer, of_base.trainer), (adapted.engine, of_base.engine))
     of_trainer, of_engine = (
         [a - b for a, b in zip(side, base, strict=True)] for side, base in pairs
@@ -130,9 +122,7 @@ PROBE_TOLERANCE = 1e-4
 1e-6. One step of training moves log-probs by 1e-1 (measured with the shipped model)."""
 PROBE_TOKENS = 256
 KEPT_VERSIONS = 2
-"""Versions kept in the engine, in addition to those that a mode may still sample from: the newest
-and the one before.
-"""
+"""Besides those that a mode may still sample from: the newest and the one before."""
 CLOSE_TIMEOUT_S = 5.0
 
 
@@ -149,9 +139,7 @@ class Publisher:
         self._prefix = adapter_prefix(context.job.project_id, context.job.id)
 
     async def publish(self, trained: TrainedStep) -> PublishedAdapter:
-        """Saves the step's adapter and state, and makes the adapter the policy's newest version.
-        Raises `RunFailed` when the engine does not serve it.
-        """
+        """Makes it the newest version. Raises `RunFailed` if the engine does not serve it."""
         started = time.perf_counter()
         saved = await self.save(trained)
         await self._serve(trained.step, self._context.step(trained.step).path(ADAPTER))
@@ -160,9 +148,7 @@ class Publisher:
         return replace(saved, engine_name=self.engine_name(trained.step), values=values)
 
     async def save(self, trained: TrainedStep) -> PublishedAdapter:
-        """Saves a step that the engine need not serve. The adapter stays in the scratch directory
-        as well, for the engine.
-        """
+        """For a step that the engine need not serve; the adapter stays in the scratch directory."""
         directories = self._context.step(trained.step)
         await run_on_compute_thread(self._save, trained)
         parts = [ADAPTER, STATE] + ([SCHEDULER] if trained.scheduler_state is not None else [])
@@ -171,15 +157,11 @@ class Publisher:
         return PublishedAdapter(directories.key(ADAPTER), directories.key(STATE))
 
     async def serve(self, step: int, path: Path) -> None:
-        """Serves an existing adapter under a name of this claim: the last committed one after a
-        resume, or the start model's.
-        """
+        """An existing adapter: the last committed one after a resume, or the start model's."""
         await self._serve(step, path)
 
     async def policy_of(self, step: int, adapter: Callable[[], Awaitable[Path]]) -> Policy:
-        """Returns a policy that samples from a committed step. A retired step is loaded from the
-        directory that `adapter` returns, under a new name.
-        """
+        """A retired step is loaded from the directory that `adapter` returns, under a new name."""
         if not self._policy.serves(step):
             await self._serve(step, await adapter(), name=f"{self.engine_name(step)}-again")
         return self._policy.at(step)
@@ -189,19 +171,14 @@ class Publisher:
         return "" if path is None else directory_digest(path)
 
     async def retire(self) -> None:
-        """Unloads and removes, after a commit, adapters and states that neither sampling nor a
-        resume needs. A version with a running request is removed after a later commit.
-        """
+        """After a commit. A version with a running request is removed after a later one."""
         for version in self._published[: -self._kept_versions]:
             if await self._policy.retire(version):
                 self._published.remove(version)
         await self._retention.prune()
 
     async def close(self) -> None:
-        """Unloads this claim's versions; tuned models are loaded again when called.
-
-        Runs after a fault too, so it takes little time and raises no errors of its own.
-        """
+        """Also after a fault, so it takes little time and raises no errors of its own."""
         self._policy.use_base()
         try:
             async with asyncio.timeout(CLOSE_TIMEOUT_S):
@@ -220,9 +197,7 @@ class Publisher:
             log.warning("earlier adapters left in the engine", error=repr(error))
 
     def engine_name(self, step: int) -> str:
-        """Returns a name that is unguessable, because the job's id is; new for every claim and
-        step.
-        """
+        """Unguessable, because the job's id is; new for every claim and step."""
         return f"{self._prefix}{self._context.fence}-s{step}"
 
     async def _serve(self, step: int, path: Path, *, name: str | None = None) -> None:
@@ -294,9 +269,7 @@ class Retention:
         self._stripped: set[str] = set()
 
     async def look_up(self, *, published: str | None = None) -> RetainedObjects:
-        """Returns the retained objects. `published`: the adapter of an ended job, instead of the
-        last step's. Raises `LeaseLost`, so that an overtaken claim removes nothing.
-        """
+        """`published`: an ended job's adapter. Raises `LeaseLost`, so removes nothing then."""
 
         async def read(unit: RunUnitOfWork) -> RetainedObjects:
             last = await unit.jobs.resume_point()
@@ -320,9 +293,7 @@ class Retention:
             await self._context.objects.delete(f"{self._context.job_key}/{name}")
 
     async def _remove(self, kept: RetainedObjects, whole_from: int) -> None:
-        """Removes earlier steps. Steps from `whole_from` on stay whole, except uncommitted ones of
-        an earlier claim.
-        """
+        """Steps from `whole_from` on stay whole, except uncommitted ones of an earlier claim."""
         await asyncio.to_thread(self._remove_scratch, whole_from)
         objects = self._context.objects
         for child in await objects.children(self._context.job_key):
@@ -339,13 +310,10 @@ class Retention:
                 self._stripped.add(child.key)
 
     def _is_stripped(self, directory: str, kept: RetainedObjects) -> bool:
-        """Returns whether only a retained adapter is left, so that no call to the storage is
-        needed.
-        """
+        """Then no call to the storage is needed."""
         return directory in self._stripped and f"{directory}/{ADAPTER}" in kept.adapters
 
     def _remove_scratch(self, whole_from: int) -> None:
-        """Removes local adapters of steps that the engine will not load any more."""
         for path in self._context.scratch.glob("step-*"):
             if int(path.name.removeprefix("step-")) < whole_from:
                 remove(path)

@@ -42,9 +42,7 @@ class StepReport(Protocol):
 
     @property
     def nothing_trained(self) -> str:
-        """Returns the reason why a run of this method may end without a trained token, and the
-        correction.
-        """
+        """Why a run of this method may end without a trained token, and the correction."""
         ...
 
     def usage(self, outcome: StepOutcome) -> Usage: ...
@@ -108,9 +106,7 @@ class Announcer:
         )
 
     async def message_once(self, message: str, *, level: EventLevel = "info") -> None:
-        """Appends a message in a transaction of its own, unless a recent event has the same text: a
-        repeated claim or commit adds no second event.
-        """
+        """Unless a recent event has the same text: a repeated commit adds no second one."""
 
         async def write(unit: RunUnitOfWork) -> None:
             recent, _ = await unit.events.page(self._job.id, after=None, limit=_RECENT)
@@ -179,9 +175,7 @@ class Reporter:
         baseline_committed(self._context.job, outcome)
 
     async def commit_validation(self, outcome: StepOutcome) -> None:
-        """Commits a validation of the last committed step that was not due when the step was
-        committed.
-        """
+        """Of the last committed step, where it was not due as that was committed."""
         outcome = _finite(outcome)
         used = self.meter.reading().plus(self.report.usage(outcome))
 
@@ -202,9 +196,7 @@ class Reporter:
         await self._commit(write)
 
     async def commit_comparison(self, start: StepOutcome, tuned: StepOutcome) -> None:
-        """Commits the rollouts that the report compares, of the model at the start and of the
-        published step.
-        """
+        """The rollouts that the report compares: the model at the start and the published step."""
         start, tuned = _finite(start), _finite(tuned)
         used = self.meter.reading()
         for outcome in (start, tuned):

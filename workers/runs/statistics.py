@@ -126,10 +126,7 @@ def _component(
     among: int,
     ranges: ScoreRanges,
 ) -> dict[str, Any]:
-    """Returns the comparison of a component, with its number of `rows` and `rollouts_without` it.
-
-    As in its curve, a rollout without the component does not count: it may mean 0 or anything else.
-    """
+    """A rollout without the component does not count, as in its curve: it may mean anything."""
     sides = ComparedValues(
         start.components.get(name, {}),
         tuned.components.get(name, {}),

@@ -62,7 +62,6 @@ class Validation:
     further: Mapping[Split, Values] = field(default_factory=dict)
 
     def scored_rollouts(self) -> Sequence[ScoredRollout]:
-        """Returns the validation's rollouts; a method without rollouts has none."""
         return ()
 
 
@@ -181,9 +180,7 @@ class Stopping:
         )
 
     def feed(self, outcome: StepOutcome) -> list[RuleTrigger]:
-        """Feeds the rules a step that is about to be committed; returns the triggered rules. Call
-        once per step.
-        """
+        """Of a step that will be committed, once per step. Returns the triggered rules."""
         triggers = self._watch.feed(outcome.step, outcome.train_values, outcome.valid_values)
         self._set_due(triggers)
         return triggers

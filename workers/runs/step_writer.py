@@ -48,9 +48,7 @@ class StepWriter:
         return (await unit.jobs.resume_point()).step >= step
 
     async def is_validated(self, unit: RunUnitOfWork, step: int) -> bool:
-        """Returns whether a validation on all rows was committed: its duration is a point of the
-        training split, which exists even if no measured value was finite.
-        """
+        """Its duration is a point of the training split, even if no value was finite."""
         points = await unit.metrics.curve(
             self._job.id, names=[*_VALIDATION_CURVES, TIME_EVAL], split=None, after_step=step - 1
         )
@@ -76,9 +74,7 @@ class StepWriter:
     async def comparison(
         self, unit: RunUnitOfWork, start: StepOutcome, tuned: StepOutcome, used: Usage
     ) -> Usage:
-        """Writes a report's validation: rollouts, curves and usage. Returns the usage of the job.
-        Their duration is not a point of a step's curve, which has its own.
-        """
+        """Its duration is no point of the curve of steps. Returns the job's usage."""
         for outcome in (start, tuned):
             untimed = replace(outcome.validation, seconds=None)
             await self.values(unit, replace(outcome, validation=untimed))
@@ -90,9 +86,7 @@ class StepWriter:
         await unit.metrics.upsert(self._job.id, outcome.points())
 
     def _rows(self, outcome: StepOutcome) -> tuple[list[RolloutRow], dict[str, TokenRecord]]:
-        """Returns the rows of the rollouts, and the records of their tokens by the row's id. Takes
-        seconds for a million tokens.
-        """
+        """Takes seconds for a million tokens."""
         rows, tokens = list[RolloutRow](), dict[str, TokenRecord]()
         for rollout, trained_step in _rollouts(outcome):
             row = rollout_row(rollout, project_id=self._job.project_id, trained_step=trained_step)
@@ -121,9 +115,7 @@ class StepWriter:
         await self._drop_checkpoints(unit)
 
     async def last_checkpoint(self, unit: RunUnitOfWork) -> str | None:
-        """Makes a checkpoint of the last committed step, so that a paused job can be tried as it
-        is. Returns its model, `None` if there is one already or nothing was trained.
-        """
+        """So that a paused job can be tried. `None` if there is one, or nothing was trained."""
         last = await unit.jobs.resume_point()
         made = await unit.checkpoints.kept(self._job.id)
         trained = (await unit.jobs.get(self._job.id)).trained_tokens

@@ -53,9 +53,7 @@ class IdleFork:
     status: socket.socket
 
     def waited_s(self) -> float:
-        """Returns the seconds for which the process was runnable without a processor, as the kernel
-        counts them; 0 if the kernel does not count them or the process has ended.
-        """
+        """As the kernel counts; 0 if it does not, or the process has ended."""
         try:
             text = Path(f"/proc/self/fdinfo/{self.handle}").read_text(encoding="ascii")
             pid = re.search(r"^Pid:\s*(\d+)$", text, re.MULTILINE)
@@ -155,10 +153,8 @@ class ProgramForkServer:
 
 
 def _environment() -> dict[str, str]:
-    """Returns the whole environment of the fork server, which contains no secret.
-
-    BLAS gets one thread, because a fork copies only one; hashes get a fixed seed, so that sets have
-    the same order after a restart.
+    """Without any secret. BLAS gets one thread, because a fork copies only one; hashes a fixed
+    seed, so that sets keep their order over restarts.
     """
     return {
         "OMP_NUM_THREADS": "1",
@@ -198,17 +194,13 @@ async def _ready(end: socket.socket | int, *, to_write: bool = False) -> None:
 
 _CHUNK: Final = 65_536
 PREPARED_S: Final = 30.0
-"""Longest time in which a process applies its layers: it takes milliseconds, unless the machine has
-no processor time left.
-"""
+"""To apply layers takes milliseconds, unless the machine has no processor time left."""
 _BUSY: Final = 6
 """Largest ratio of a program's wall time to its limit, when it has to wait for a processor."""
 _LOOK_S: Final = 0.02
 _ENDED_S: Final = 30.0
 _LEAVES_S: Final = 1.0
-"""Seconds in which a process that has closed its channel ends; one that closes it by exiting is
-gone at once.
-"""
+"""In which a process that closed its channel ends; one that exits is gone at once."""
 _SIGNALS: Final = {
     signal.SIGSEGV: "it crashed (SIGSEGV), as too deep a recursion does",
     signal.SIGABRT: "it aborted (SIGABRT), as a library does that gets no more memory",
@@ -289,9 +281,7 @@ class FairClock:
     _waited_s: float = 0.0
 
     def left_s(self, *, elapsed_s: float, waited_s: float) -> float:
-        """Returns the seconds left, 0 or fewer once the limit is reached. Raises `ExecutionFailed`
-        where the machine is too busy to give the program its seconds.
-        """
+        """0 or fewer at the limit. Raises `ExecutionFailed` on a machine too busy to give them."""
         self._waited_s = max(self._waited_s, waited_s)  # none is known once the process is gone
         left_s = self.limit_s - elapsed_s + self._waited_s
         if left_s > 0 and elapsed_s >= _BUSY * self.limit_s:
@@ -302,10 +292,7 @@ class FairClock:
 
 
 async def _in_fair_time(forked: IdleFork, program: bytes, *, limit_s: float) -> bytes | None:
-    """Returns the reply; `None` if there is none after `limit_s`, without the waits for a
-    processor. Raises `ExecutionFailed` where the machine is too busy to give the program its
-    seconds.
-    """
+    """`None` if there is no reply in time. Raises `ExecutionFailed` on a machine too busy."""
     started, before_s, clock = time.monotonic(), forked.waited_s(), FairClock(limit_s)
     exchange = asyncio.create_task(_exchange(forked.channel, program))
     try:
@@ -323,9 +310,7 @@ async def _in_fair_time(forked: IdleFork, program: bytes, *, limit_s: float) -> 
 
 
 async def _exchange(channel: socket.socket, program: bytes) -> bytes:
-    """Sends the program and reads until its process has closed the channel, or has written more
-    than a reply may have.
-    """
+    """Reads until the process has closed the channel, or written more than a reply may have."""
     loop = asyncio.get_running_loop()
     with suppress(OSError):  # it may close the channel, or end, before it has read all
         await loop.sock_sendall(channel, pack(program))

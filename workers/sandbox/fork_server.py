@@ -165,24 +165,18 @@ _STANDARD: Final = (
     "xml.dom.expatbuilder", "xml.dom.minidom",
     "xml.etree.ElementTree", "xml.sax", "xml.sax.expatreader", "zipfile", "zlib",
 )  # fmt: skip
-"""Modules of the standard library. Some of their functions need files, sockets or processes: the
-sandbox refuses such a call with a clear error, and the other functions work.
-"""
+"""Some functions need files, sockets or processes: the sandbox refuses these with a clear error."""
 _USUAL: Final = (
     "numpy", "numpy.char", "numpy.dtypes", "numpy.exceptions", "numpy.fft",
     "numpy.lib.stride_tricks", "numpy.linalg", "numpy.ma", "numpy.polynomial", "numpy.random",
     "numpy.rec", "numpy.strings", "numpy.testing", "numpy.typing", "rapidfuzz",
     "rapidfuzz.distance", "rapidfuzz.fuzz", "rapidfuzz.process",
 )  # fmt: skip
-"""Modules of other packages, loaded if they are installed. Lazily imported submodules are listed
-too, because a program cannot import them later.
-"""
+"""Loaded if installed; lazily imported submodules too: a program cannot import them later."""
 
 
 def preload(extra: Sequence[str]) -> tuple[str, ...]:
-    """Imports everything that programs may import, and removes the importer of files. Returns the
-    names, for messages to a program's author. Raises `ImportError` for a name of `extra`.
-    """
+    """Removes the importer of files. Returns the names. Raises `ImportError` for one of `extra`."""
     loaded = [name for name in _STANDARD if _is_there(name)]
     loaded += [name for name in _USUAL if _is_there(name)]
     for name in extra:
@@ -197,9 +191,7 @@ def preload(extra: Sequence[str]) -> tuple[str, ...]:
 
 
 def reseed() -> None:
-    """Seeds NumPy's random numbers in a fork, so that no two forks share them; the interpreter does
-    it for `random`.
-    """
+    """No two forks may share NumPy's random numbers; the interpreter seeds `random` itself."""
     loaded = sys.modules.get("numpy.random")
     if loaded is not None:
         loaded.seed()

@@ -139,9 +139,7 @@ _OPEN_FILES: Final = 4
 
 
 def processor_limit_s(seconds: float) -> int:
-    """Returns the kernel's limit for a program that may compute for `seconds`. The runner's clock
-    ends a program earlier, unless the kernel does not report how long it waited.
-    """
+    """For a program that may compute for `seconds`; the runner's clock usually ends it earlier."""
     return math.ceil(seconds) + 1
 
 

@@ -77,9 +77,7 @@ class Slots:
     async def hold(
         self, project: str, *, within_s: float, organization: str = ""
     ) -> AsyncIterator[HeldSlot]:
-        """Waits for a slot and holds it for the block. A project without `organization` counts as
-        its own organization. Raises `NoSlot`.
-        """
+        """For the block. A project without `organization` is one of its own. Raises `NoSlot`."""
         started = time.monotonic()
         slot = await self._take(project, organization or project, within_s)
         try:
@@ -194,9 +192,7 @@ class Runner:
         without: tuple[Layer, ...] = (),
         prepared_s: float = PREPARED_S,
     ) -> None:
-        """`without`: layers that are left out, as on a kernel without them. `prepared_s`: limit of
-        a process's start.
-        """
+        """`without`: layers that are left out. `prepared_s`: limit of a process's start."""
         self._settings = settings
         self._prepared_s = prepared_s
         self._options = ForkServerOptions(
@@ -303,9 +299,7 @@ class Runner:
 
 
 async def _show_life(writer: asyncio.StreamWriter, *, until: asyncio.Task[Any]) -> None:
-    """Sends keep-alives to a caller until a task is done. Raises `OSError` if the caller
-    disconnects.
-    """
+    """Until a task is done. Raises `OSError` if the caller disconnects."""
     while not (await asyncio.wait({until}, timeout=KEEP_ALIVE_S))[0]:
         writer.write(to_frame(KEEP_ALIVE))
         if writer.is_closing():

@@ -143,9 +143,7 @@ def _resident_bytes(pid: int) -> int:
 
 log = structlog.get_logger()
 _LOOK_S: Final = 1.0
-"""Seconds between two looks: which processes have ended, and whether the worker still runs where
-the kernel does not report it.
-"""
+"""Between two looks at which processes have ended, and whether the worker still runs."""
 _SHUTDOWN_S: Final = 1.0
 _RETRY_S: Final = 1.0
 

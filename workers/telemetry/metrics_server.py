@@ -22,9 +22,7 @@ _PREFIX: Final = "agent-rft-metrics-"
 
 
 def remove_abandoned() -> None:
-    """Removes the directories of workers that were killed with all that they had started, so that
-    nothing was left to remove them.
-    """
+    """Of workers killed with all that they had started: nothing was left to remove them."""
     for directory in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"):
         worker = directory.name.removeprefix(_PREFIX).split("-")[0]
         if worker.isdecimal() and _has_ended(int(worker)):

@@ -77,7 +77,6 @@ _gpu_bytes: Final = Gauge(
 
 
 def count_rollouts(rollouts: Iterable[ScoredRollout]) -> None:
-    """Counts rollouts with their tool calls and sampled tokens."""
     for rollout in rollouts:
         trajectory, split = rollout.trajectory, rollout.key.split
         _rollouts.labels(split, _outcome(rollout)).inc()
@@ -105,7 +104,6 @@ def _call_outcome(call: ToolCallRecord) -> str:
 
 
 def count_step(method: str, *, seconds: float | None, trained_tokens: int) -> None:
-    """Counts a committed training step."""
     _steps.labels(method).inc()
     _trained.inc(trained_tokens)
     if seconds is not None:
@@ -113,12 +111,10 @@ def count_step(method: str, *, seconds: float | None, trained_tokens: int) -> No
 
 
 def count_claim(end: str) -> None:
-    """Counts a claim of a job that has ended, for whatever reason."""
     _claims.labels(end).inc()
 
 
 def show_waiting(work: str, rows: float) -> None:
-    """Sets the rows of a kind of work that wait."""
     _waiting.labels(work).set(rows)
 
 

@@ -136,7 +136,6 @@ def rollout_span(key: SampleKey) -> Iterator[Span]:
 
 
 def describe_rollout(span: Span, rollout: Trajectory | ScoredRollout) -> None:
-    """Adds the counts and the end of a rollout that was played."""
     match rollout:
         case Trajectory():
             trajectory, failure = rollout, None

@@ -96,9 +96,7 @@ def _beginning(messages: list[Json], most: int) -> list[Json]:
 
 
 def _room(value: Any, most: int, left: int) -> int:
-    """Returns how many of `left` characters the JSON of a value leaves when its long texts are cut
-    to `most`; below 0 as soon as it does not fit, without a look at the rest.
-    """
+    """Below 0 as soon as the value does not fit, without a look at the rest."""
     match value:
         case str():
             return left - len(json.dumps(_cut(value, most)))
@@ -149,9 +147,7 @@ class LibraryRun(Protocol):
     """Writes one job with the library of a tracker. Both methods block."""
 
     def write(self, update: TrackerUpdate) -> WriteReport:
-        """Writes what the tracker does not have yet; an update with an outcome ends the run there,
-        and the call returns when everything has arrived. After an error the run is opened anew.
-        """
+        """What the tracker does not have; an outcome ends the run, and waits for all."""
         ...
 
     def close(self) -> None: ...
@@ -161,9 +157,7 @@ class Tracker(Protocol):
     """A run that does not block the event loop."""
 
     wants_all: bool
-    """True until the first write, for a library that cannot add to what an earlier process
-    wrote: the update must have every step.
-    """
+    """Until the first write, for a library that cannot add to what an earlier process wrote."""
 
     async def write(self, update: TrackerUpdate) -> WriteReport:
         """Writes as `LibraryRun.write`. Raises `TrackerFault`, or any error of the library."""
@@ -202,9 +196,7 @@ class Assignment:
 
     @property
     def scratch(self) -> Path:
-        """Returns the directory of temporary files, which may hold texts of a customer: it is
-        removed with the process, and again before the next one starts.
-        """
+        """May hold a customer's texts: removed with the process and before the next one."""
         return Path(self.directory) / ".tmp"
 
     def to_json(self) -> Json:

@@ -209,9 +209,7 @@ def _line(message: Json) -> bytes:
 
 
 def _environment(assignment: Assignment) -> dict[str, str]:
-    """Returns the environment of a library, which finds no configuration of the operator's in it
-    or in its home.
-    """
+    """Without any configuration of the operator's, in it or in its home."""
     base = set_variables(_SYSTEM)
     base |= {"HOME": assignment.directory, "TMPDIR": str(assignment.scratch)}
     match assignment.kind:

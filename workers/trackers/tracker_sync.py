@@ -37,9 +37,7 @@ log = structlog.get_logger()
 TYPES: Final = frozenset({"job.message", "job.metrics", *EVENT_TYPES})
 _WRITES: Final = 8
 _WRITES_OF_ONE: Final = 4
-"""Trackers of one project that are written at the same time: fewer than all, so that a project
-whose trackers hang delays no other.
-"""
+"""Fewer than all, so that a project whose trackers hang delays no other."""
 _MOST_OPEN: Final = 16
 """Trackers that stay open between writes; each may be a process."""
 _MOST_OPEN_OF_ONE: Final = 8
@@ -47,9 +45,7 @@ _MOST_OPEN_OF_ONE: Final = 8
 _FIRST_DELAY_S: Final = 10.0
 _LONGEST_DELAY_S: Final = 600.0
 _TO_WRITE_S: Final = 40.0
-"""Time that a library gets for one write; below that of a batch of events, so that a library that
-hangs is a fault of its tracker.
-"""
+"""Below that of a batch of events: a library that hangs is a fault of its tracker."""
 
 
 @dataclass(slots=True)
@@ -69,9 +65,7 @@ class TrackerSync:
         self._noted = set[Key]()
 
     async def start(self) -> bool:
-        """Starts a task for each tracker that is due and not written now; none waits for another.
-        Returns whether a job is still followed. Raises `Unavailable`.
-        """
+        """For each that is due. Returns whether a job is followed. Raises `Unavailable`."""
         followed = await tracked_integrations(self._database)
         keys = {tracked.key for tracked in followed}
         for gone in self._open.keys() - keys:
@@ -88,9 +82,7 @@ class TrackerSync:
             await asyncio.wait(self._tasks.values())
 
     async def follow(self) -> bool:
-        """Writes what was committed before the call. Returns whether a job is still followed.
-        Raises `Unavailable`.
-        """
+        """Up to the call. Returns whether a job is followed. Raises `Unavailable`."""
         followed = await self.start()
         await self.settle()
         return followed

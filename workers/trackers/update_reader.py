@@ -71,9 +71,7 @@ class AnnouncedUpdate:
 
 
 def announced_by(events: Sequence[CommittedEvent]) -> AnnouncedUpdate | None:
-    """Returns what events of a job announce; `None` for events without points. The end of a job
-    announces every point, so that none is missing in a finished tracker.
-    """
+    """`None` without points. The end of a job announces every point, so that none is missing."""
     ended = any(not event.type.startswith("job.") for event in events)
     steps = sorted({step for event in events if (step := _step(event)) is not None})
     if not (ended or steps):

@@ -34,9 +34,7 @@ from workers.processes.leased_work import ClaimLoop
 log = structlog.get_logger()
 
 LEASE_S: Final = 3 * SEND_TIMEOUT_S
-"""Lease of a delivery: longer than an attempt with its transactions. It is the longest delay that a
-crashed worker causes.
-"""
+"""Longer than an attempt with its transactions; a crashed worker delays as long."""
 _CHANCE_STEPS: Final = 1000
 
 
@@ -68,9 +66,7 @@ class Deliverer:
         self._follower = Follower(ports.database, (WEBHOOKS,))
 
     async def run(self, *, idle_s: float) -> None:
-        """Delivers until no delivery was due for `idle_s`; with 0, until every due delivery is
-        done.
-        """
+        """Until no delivery was due for `idle_s`; with 0, until every due delivery is done."""
         await ClaimLoop(self, patience_s=math.inf).run(idle_s=idle_s)
 
     async def claim(self) -> list[Lease]:

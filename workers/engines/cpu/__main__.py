@@ -66,7 +66,6 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _api_key() -> str:
-    """Returns AGENT_RFT_ENGINE_API_KEY; an empty key disables the check."""
     key = HostSettings().engine_api_key
     return "" if key is None else key.get_secret_value()
 

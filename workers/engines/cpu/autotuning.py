@@ -28,9 +28,7 @@ _PASSES: Final = 16
 def engine_autotuning(
     specs: Sequence[BaseModelSpec], *, dtype: torch.dtype, invariant: bool
 ) -> Autotuning:
-    """Returns the autotuning for the widest model. With `invariant`, a way in which a row's bits
-    depend on the rows beside it is no candidate.
-    """
+    """For the widest model. With `invariant`, a row's bits must not depend on other rows."""
     widths = max(map(model_widths, specs))
     candidates = [
         way
@@ -78,7 +76,6 @@ def _hidden(rows: int, widths: tuple[int, int], dtype: torch.dtype) -> Tensor:
 
 
 def _passed(hidden_NI: Tensor, layers: tuple[LinearLayer, LinearLayer]) -> Tensor:
-    """Returns a step's rows after a feed-forward block: its products and the small operations."""
     up, down = layers
     normed_NI = F.rms_norm(hidden_NI, hidden_NI.shape[-1:])
     return down.added_to(hidden_NI, F.silu(up(normed_NI)))

@@ -72,11 +72,9 @@ class Engine:
         self.work = EndedWork()
 
     async def start(self) -> None:
-        """Starts the compute thread and compares each base model with its transformers forward
-        pass.
-
-        Raises `ValueError` for an architecture whose log-probs differ, and for a type of weights
-        that the processor cannot compute.
+        """Starts the compute thread and compares each base model with transformers. Raises
+        `ValueError` where log-probs differ, and for a type of weights that the processor cannot
+        compute.
         """
         self._loop = asyncio.get_running_loop()
         self._scheduler.start()
@@ -101,7 +99,6 @@ class Engine:
 
     @property
     def iterations(self) -> int:
-        """Forward passes so far, of all models."""
         return self._scheduler.iterations
 
     @property

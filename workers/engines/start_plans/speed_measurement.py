@@ -104,9 +104,7 @@ async def _engine_speeds(spec: BaseModelSpec) -> tuple[float, float]:
 
 
 async def _tokens_per_s(engine: Engine, spec: BaseModelSpec, *, rows: int, new: int) -> float:
-    """Returns the speed on prompts when one new token is requested, otherwise the speed of
-    sampling.
-    """
+    """Tokens per second on prompts when one new token is requested, otherwise of sampling."""
     version = engine.versions.get(spec.name)
     generator = random.Random(rows)
     length = min(PROMPT_TOKENS, spec.context_length - NEW_TOKENS) // (1 if new == 1 else 16)
@@ -123,9 +121,7 @@ async def _tokens_per_s(engine: Engine, spec: BaseModelSpec, *, rows: int, new: 
 
 
 def _trainer_speed(spec: BaseModelSpec, options: TrainerOptions) -> tuple[float, bool]:
-    """Returns the tokens per second of a whole update, and whether rows share their prompt's
-    computation.
-    """
+    """Tokens per second of a whole update, and whether rows share their prompt's computation."""
     trainer = LoraTrainer(
         spec.path,
         base_name=spec.name,

@@ -55,9 +55,7 @@ class CpuNeeds:
     trains: bool
     """True if the trainer computes on the processors too."""
     micro_batch_tokens: int | None = None
-    """The operator's size of a micro-batch; `None` selects the largest that fits, up to
-    `CPU_BATCH_TOKENS`.
-    """
+    """`None` selects the largest micro-batch that fits, up to `CPU_BATCH_TOKENS`."""
 
     @property
     def least_tokens(self) -> int:
@@ -212,9 +210,7 @@ _CGROUP: Final = Path("/sys/fs/cgroup")
 
 
 def free_memory(*, meminfo: Path = _MEMINFO, cgroup: Path = _CGROUP) -> int:
-    """Returns the bytes that the kernel reports as available, limited by what remains of a
-    container's limit. Elsewhere than on Linux it is half of the machine's memory.
-    """
+    """What the kernel has available, within a container's limit; elsewhere half of the memory."""
     if not meminfo.exists():
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
     available = next(
@@ -324,7 +320,6 @@ def _options(request: StartRequest) -> TrainerOptions:
 
 
 def _counts(request: StartRequest) -> Counts:
-    """Returns the counted bytes of the model. Raises `UncountableModel`."""
     options, cpu = _options(request), not is_accelerated()
     config = AutoConfig.from_pretrained(request.spec.path)
     return count(

@@ -66,9 +66,7 @@ def _tokens(model: str) -> ModelTokens:
 
 
 class TurnReader(DelegatingParser):  # type: ignore[misc]  # vLLM is not in the environment of the checks
-    """Reads one choice of a chat. A forced call (`tool_choice` `required`, or a name) is JSON that
-    vLLM's grammar wrote, and vLLM reads it.
-    """
+    """Reads one choice of a chat; a forced call is JSON of vLLM's grammar, which vLLM reads."""
 
     formats: TurnFormats
     """The formats of the model; each pair has a subclass."""
@@ -186,18 +184,14 @@ def _message(new: Delta, request: Any, answer: ParsedAnswer | None = None) -> An
 
 
 class _NamedToolParser(ToolParser):  # type: ignore[misc]  # vLLM is not in the environment of the checks
-    """Represents `TurnReader` in vLLM's registry, and gives forced calls their grammar. It parses
-    nothing.
-    """
+    """In vLLM's registry for `TurnReader`; gives forced calls their grammar, parses nothing."""
 
 
 _compose = ParserManager._compose_parser  # noqa: SLF001 - no other way to offer a whole parser
 
 
 def _composed(tool_parser_name: str | None, *args: Any, **options: Any) -> Any:
-    """Returns `TurnReader` for its names, even for a model for which vLLM would choose its own
-    parser.
-    """
+    """Returns `TurnReader` for its names, even where vLLM would choose a parser of its own."""
     formats = TURN_FORMATS.get(tool_parser_name or "")
     if formats is None:
         return _compose(tool_parser_name, *args, **options)

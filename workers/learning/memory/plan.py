@@ -53,9 +53,7 @@ class MemoryPlan:
 def plan_memory(
     given: PlanInputs, counts: Counts, *, checkpointed: Counts | None = None
 ) -> MemoryPlan:
-    """Plans a GPU. `counts` are those of the trainer as it is set up, `checkpointed` those with
-    checkpointing where it is off, for the advice.
-    """
+    """`checkpointed`: the counts with checkpointing where it is off, for the advice."""
     engine = _engine(given, counts) if given.engine_share else ()
     kv_tokens = engine[-1].bytes // counts.kv_a_token if engine else None
     fixed = (

@@ -90,9 +90,7 @@ def count(
     checkpointing: bool,
     longest: int | None = None,
 ) -> Counts:
-    """Counts for rows of up to `longest` tokens; `None` is the model's longest. Raises
-    `UncountableModel`, and `ValueError` for a config without a causal language model.
-    """
+    """For rows of up to `longest` tokens. Raises `UncountableModel`, `ValueError` if not causal."""
     lengths = _lengths(config, longest)
     try:
         return _count(config, dtype, rank=rank, checkpointing=checkpointing, lengths=lengths)
@@ -180,9 +178,7 @@ class _Growth:
 
 
 def _lengths(config: PretrainedConfig, longest: int | None) -> list[int]:
-    """Returns the lengths to count: longer than a sliding window if rows exceed it, because masks
-    begin there.
-    """
+    """Longer than a sliding window if rows exceed it: masks begin there."""
     text: Any = config.get_text_config()
     window = getattr(text, "sliding_window", None) or 0
     beyond = window if window < (longest or text.max_position_embeddings) else 0
@@ -261,9 +257,7 @@ _NAME: Final = "counted"
 
 
 class PlainRows(TorchFunctionMode):
-    """Makes a model's check for plain input (one sequence in a row, no padding) return true,
-    because tensors on the meta device have no values to check.
-    """
+    """Makes a model's check for plain input true: tensors on the meta device have no values."""
 
     @override
     def __torch_function__(

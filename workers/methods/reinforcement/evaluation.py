@@ -38,9 +38,7 @@ class Evaluator:
     async def validate(
         self, rows: Sequence[DatasetRow], *, step: int, policy: Policy, journal: Journal
     ) -> SampledValidation:
-        """Runs a group of rollouts for every row, and then the greedy rollout of every row, unless
-        too many of the first were lost: nothing would be compared with it.
-        """
+        """Skips the greedy rollouts if too many others were lost: nothing would be compared."""
         started = time.perf_counter()
         options = self.options
         sampled = await self._play(
@@ -67,9 +65,7 @@ class Evaluator:
         policy: Policy,
         journal: Journal,
     ) -> SampledValidation:
-        """Adds the base model's rollouts to the validation of the model that the job starts from.
-        `policy` samples from the base model.
-        """
+        """Adds rollouts of the base model, from which `policy` samples."""
         started = time.perf_counter()
         of_base = await self._play(
             rows, VALID_BASE, 0, samples=self.options.samples, policy=policy, journal=journal
@@ -84,9 +80,7 @@ class Evaluator:
     async def compare(
         self, rows: Sequence[DatasetRow], *, step: int, policy: Policy, journal: Journal
     ) -> SampledValidation:
-        """Samples anew, with other seeds than any validation: the report must not use the rollouts
-        by which a step was chosen.
-        """
+        """With other seeds than a validation: a report must not use what chose a step."""
         started = time.perf_counter()
         rollouts = await self._play(
             rows, REPORT, step, samples=self.options.samples, policy=policy, journal=journal
@@ -166,9 +160,7 @@ async def build_report(
 async def _greedy(
     context: RunContext, chosen: ChosenAdapter, ranges: ScoreRanges, limit: float
 ) -> dict[str, Any] | None:
-    """Compares the greedy rollouts of the validations that chose the step; `None` if too many of
-    them were lost.
-    """
+    """Compares the validations that chose the step; `None` if too many rollouts were lost."""
     of_start = await collect_held_out(context, VALID_GREEDY, step=0, new=_HeldOutValues)
     of_tuned = await collect_held_out(context, VALID_GREEDY, step=chosen.step, new=_HeldOutValues)
     start, tuned = of_start.unless_lost(limit), of_tuned.unless_lost(limit)
@@ -198,10 +190,7 @@ _C = TypeVar("_C", bound=_RolloutCollector)
 async def collect_held_out(
     context: RunContext, split: Split, *, step: int, new: Callable[[], _C]
 ) -> _C:
-    """Adds each rollout of a held-out split and step to a new collector.
-
-    Reads page by page: a row carries its whole trace, and there may be 64,000 of them.
-    """
+    """Reads page by page: a row carries its whole trace, and there may be 64,000 of them."""
 
     async def read(unit: RunUnitOfWork) -> _C:
         values = new()
@@ -236,7 +225,6 @@ class _HeldOutValues:
         return self._lost / max(1, self._rollouts)
 
     def unless_lost(self, limit: float) -> PairedValues:
-        """Returns the values, or none if the share of lost rollouts reaches `limit`."""
         return _UNMEASURED if self.lost_share >= limit else self.paired
 
     def add(self, row: RolloutRow) -> None:

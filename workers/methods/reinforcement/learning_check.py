@@ -38,7 +38,6 @@ class BaselineEffects:
     tokens: int = 0
     limit_stops: int = 0
     earned: dict[str, float] = field(default_factory=dict)
-    """By component of the grader."""
 
     def add(self, row: RolloutRow) -> None:
         self.graded += 1
@@ -93,7 +92,6 @@ class BaselineEffects:
 
 
 def _counting_calls(method: ReinforcementMethod) -> Iterator[str]:
-    """Yields the parameters of the job that read or count calls."""
     if parts_read(method.grader) & _CALLS:
         yield f"'{_ROOT}.grader'"
     if method.max_episode_steps is not None and not method.runs_calls:
@@ -152,9 +150,7 @@ class LearnabilityCounts:
     """Counts by grader (empty for the whole of a multi grader) and flag."""
     examples: dict[tuple[str, str], str] = field(default_factory=dict)
     lost: Counter[str] = field(default_factory=Counter)
-    """Counts of rollouts without a reward, by class of failure."""
     losses: dict[str, str] = field(default_factory=dict)
-    """The message of the first of each class."""
     effects: BaselineEffects = field(default_factory=BaselineEffects)
 
     def add(self, row: RolloutRow) -> None:

@@ -187,9 +187,7 @@ class ReinforcementLoop:
         self._pass_rates = RowPassRates(None, {})
 
     async def baseline(self, valid_rows: Sequence[DatasetRow]) -> None:
-        """Measures the model that training starts from on the held-out rows, once per job; and the
-        base model, if that is another one.
-        """
+        """Once per job: the model at the start, and the base model if that is another."""
         if await self._reporter.has_baseline():
             return
         validation = await self._evaluate(0, valid_rows)
@@ -239,10 +237,7 @@ class ReinforcementLoop:
         check_stop: CheckStop,
         check_learning: Callable[[int], Awaitable[None]],
     ) -> None:
-        """Trains steps `first` to the last. `check_stop` and `check_learning` are called before
-        each and raise to stop; `scheduler_state` is the mode's state as committed with the step
-        before.
-        """
+        """`check_stop` and `check_learning` are called before each step and raise to stop."""
         begun = time.perf_counter()
         self._committed = first - 1
         if first <= self._plan.total_steps:

@@ -34,10 +34,7 @@ from workers.runs.opening import JobFile, rows_of_step
 
 
 class RowFile(Sequence[DatasetRow]):
-    """The rows of a checked JSONL file, parsed on access.
-
-    The file stays open, so the run keeps it even if it is deleted meanwhile.
-    """
+    """The rows of a checked file, parsed on access; it stays open, even if it is deleted."""
 
     def __init__(
         self,
@@ -48,9 +45,7 @@ class RowFile(Sequence[DatasetRow]):
         needs: RowNeeds = NO_NEEDS,
         shared_tools: Sequence[dict[str, Any]] = (),
     ) -> None:
-        """Reads the whole file once. Raises `DatasetError` at the first fault. `shared_tools` are
-        offered on every row, after its own.
-        """
+        """Raises `DatasetError` at the first fault. `shared_tools` follow each row's own ones."""
         self._job_tools = job_tools
         self._shared_tools = shared_tools
         self.unmet: Final = RowFaults(needs)
@@ -168,9 +163,7 @@ class RowPassRates:
         return known
 
     def add(self, step: int, played: Iterable[PlayedRow]) -> None:
-        """Adds the rollouts that a committed step has trained. A row whose rollouts were all lost
-        was played, and keeps the rate that it had.
-        """
+        """A row whose rollouts were all lost was played, and keeps the rate that it had."""
         rewards = defaultdict[int, list[float]](list)
         for each in played:
             rewards[each.prompt_index] += [] if each.reward is None else [each.reward]
@@ -273,9 +266,7 @@ class RowOrder:
         return {row: (position - step) % parts for position, row in enumerate(order)}
 
     def _measured(self, share: float, step: int) -> int:
-        """Returns how many rows of a step are measured anew. A remainder of rounding is carried to
-        the next step, so that small steps have the share together.
-        """
+        """The rest of rounding is carried to the next step: small steps have the share together."""
         until, before = (math.floor(share * self.sizes.until(at) + TIE) for at in (step, step - 1))
         return until - before
 
@@ -304,9 +295,7 @@ async def pass_rates_of(
     items: Callable[[], Iterable[Mapping[str, Any]]],
     committed: int,
 ) -> RowPassRates:
-    """Returns what the committed steps have measured. `items` yields the rows of the training file,
-    whose difficulties count before they are played.
-    """
+    """`items`: the rows of the training file, whose difficulties count before they are played."""
     match ordering:
         case UniformOrdering():
             return RowPassRates(None, {})

@@ -115,9 +115,7 @@ def _percentile(scores: Sequence[float], percent: int) -> float:
 
 
 def _graders(rollouts: Sequence[ScoredRollout]) -> dict[str, float]:
-    """Sums up each grader's latencies, errors and tokens from the measures of its grades, and the
-    tokens of answers without a score.
-    """
+    """Sums up the measures of each grader, and the tokens of answers without a score."""
     measures: dict[str, list[dict[str, float]]] = defaultdict(list)
     scored = Counter[str]()
     for rollout in rollouts:

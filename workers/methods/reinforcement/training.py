@@ -309,9 +309,7 @@ async def train(
     reporter: Reporter,
     check_stop: CheckStop,
 ) -> TrainingResult:
-    """See `workers.runs.method.PreparedRun.train`. `rows`: those to train on, those held out. The
-    last step before an early end is validated.
-    """
+    """`rows`: those to train on, those held out. The last step before an early end is validated."""
     settings = await adapter_settings_of_resume(
         context, learning_rate=plan.hyperparameters.learning_rate
     )
@@ -359,9 +357,7 @@ async def _train_steps(
     check: LearningCheck,
     check_stop: CheckStop,
 ) -> RuleTrigger | None:
-    """Trains from the last committed step on. Returns the rule that ended the training early, if
-    any.
-    """
+    """Returns the rule that ended the training early, if any."""
     train_rows, valid_rows = rows
     resumed = await _resume(context, parts)
     await loop.baseline(valid_rows)
@@ -415,9 +411,7 @@ async def _report(
 
 
 async def _resume(context: RunContext, parts: TrainingParts) -> ResumedState:
-    """Restores the last committed step. A new run that starts from a tuned model first samples from
-    that model, as version 0.
-    """
+    """A new run that starts from a tuned model first samples from that model, as version 0."""
     point = await restore(context, parts.trainer)
     if point.adapter is not None:
         await parts.publisher.serve(point.step, point.adapter)

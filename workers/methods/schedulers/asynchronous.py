@@ -41,9 +41,7 @@ class StalenessQueue:
         max_requeues: int,
         within_caps: Callable[[int], bool] = lambda _step: True,
     ) -> None:
-        """`size` returns the prompts of curriculum step 1 … `total_steps`. `within_caps` says
-        whether a step will begin; it must be true for the next one.
-        """
+        """`within_caps` says whether a step will begin; it must be true for the next one."""
         self._size = size
         self._last_step = total_steps
         self._max_staleness = max_staleness
@@ -73,9 +71,7 @@ class StalenessQueue:
         return dispatch
 
     def finish(self, dispatch: Dispatch, *, version: int) -> None:
-        """`version`: the oldest that sampled a token of the group; after a resume it may be older
-        than the dispatch.
-        """
+        """`version`: the oldest that sampled a token; it may be older than the dispatch."""
         self._in_flight.remove(dispatch)
         self._finished.add(replace(dispatch, version=min(version, dispatch.version)))
 
@@ -98,10 +94,8 @@ class StalenessQueue:
         return chosen
 
     def requeue_stragglers(self, step: int) -> list[tuple[Dispatch, Dispatch]]:
-        """Requeues as few of the oldest groups in flight as let `step` proceed.
-
-        Returns pairs of old and new dispatch; none where requeuing would not help, or where the
-        groups were requeued often enough.
+        """Requeues as few of the oldest groups in flight as let `step` proceed; none where that
+        does not help. Returns pairs of old and new dispatch.
         """
         chosen = sorted(self._finished)[: self._size(step)]
         if len(chosen) < self._size(step):
@@ -128,7 +122,6 @@ class StalenessQueue:
         }
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Puts every dispatch of a saved state in flight again."""
         step, row_index = state["cursor"]
         self._cursor = (int(step), int(row_index))
         self._in_flight = {Dispatch(*map(int, saved)) for saved in state["tickets"]}
@@ -208,9 +201,7 @@ class GroupTasks:
 
     @property
     def has_capacity(self) -> bool:
-        """Returns whether another group would start at once; a group that only waits for slots
-        becomes stale.
-        """
+        """A group that would only wait for slots becomes stale."""
         unfinished = sum(group.unfinished for group in self._in_flight.values())
         limit = self._context.setup.slots.limit
         return not self._in_flight or unfinished + self._schedule.group_size <= limit
@@ -223,9 +214,7 @@ class GroupTasks:
         task.add_done_callback(lambda done: self._on_done(dispatch, done))
 
     def cancel(self, dispatch: Dispatch) -> float | None:
-        """Cancels a group in flight; returns the seconds for which it ran, or `None` if it was not
-        in flight.
-        """
+        """Returns the seconds for which the group ran, `None` if it was not in flight."""
         group = self._in_flight.pop(dispatch, None)
         if group is None:
             return None
@@ -235,9 +224,7 @@ class GroupTasks:
         return time.monotonic() - group.started
 
     def arrivals(self) -> list[tuple[Dispatch, PreparedGroup, float]]:
-        """Returns the groups finished since the last call, with the seconds each took. Raises the
-        first fault of a group.
-        """
+        """Groups finished since the last call, with their seconds. Raises the first fault."""
         if self._fault is not None:
             raise self._fault
         arrived, self._arrived = self._arrived, []

@@ -121,9 +121,7 @@ def samples_of(groups: Sequence[PreparedGroup]) -> list[TrainingSample]:
 def with_logprobs(
     groups: Sequence[PreparedGroup], logprobs: Sequence[Sequence[float] | None]
 ) -> list[PreparedGroup]:
-    """Returns the groups with the trainer's log-probs, which are parallel to all samples of the
-    groups in their order.
-    """
+    """`logprobs` are parallel to all samples of the groups in their order."""
     if len(logprobs) != len(samples_of(groups)):
         raise ValueError("the trainer's log-probs must be parallel to the samples of the step")
     rows = iter(logprobs)
@@ -192,9 +190,7 @@ class SchedulerContext:
         return prepare(group, self.group_config)
 
     async def scored_by_trainer(self, groups: Sequence[PreparedGroup]) -> list[PreparedGroup]:
-        """Returns the groups of the last step with the trainer's log-probs, once they are trained.
-        Their samples must be in the order in which the trainer received them.
-        """
+        """Call it once they are trained, in the order in which the trainer received them."""
         logprobs = await run_on_compute_thread(self.trainer.trained_logprobs)
         return with_logprobs(groups, logprobs)
 
@@ -207,9 +203,7 @@ class PromptSchedule:
     group_size: int
     total_steps: int
     rows: Callable[[int], Sequence[DatasetRow]]
-    """Rows of step 1, 2, … in their order; every call returns the same. They are known once a mode
-    may sample the step.
-    """
+    """Every call returns the same; known once a mode may sample the step."""
     size: Callable[[int], int]
     journal: Callable[[int], Awaitable[Journal]]
     """Returns the journal that is kept until the given step is committed."""
@@ -229,10 +223,8 @@ class PromptSchedule:
 
 
 class StepReading:
-    """Measures one step after the other.
-
-    Idle shares run from the end of one step to the end of the next, so that publishing, evaluating
-    and committing count as time in which nothing is trained.
+    """Idle shares run from the end of one step to the end of the next, so that publishing and
+    committing count as time in which nothing is trained.
     """
 
     def __init__(self, sampler_clock: BusyClock) -> None:
@@ -249,10 +241,7 @@ class StepReading:
         ages: Sequence[int] = (),
         scheduler_state: dict[str, Any] | None = None,
     ) -> SampledStep:
-        """Builds the step once it is trained. `values` are the mode's own: times and the update's
-        statistics. `ages` are in versions, one for each group; without them all groups are
-        on-policy.
-        """
+        """`values` are the mode's own. `ages`, in versions, one for each group; 0 without them."""
         rollouts = rollouts_of(groups)
         tokens = sum(sample.trained_tokens for sample in samples_of(groups))
         rollout_ages = [
@@ -412,10 +401,8 @@ class StreamingMode(Mode):
         return time.perf_counter() - started
 
     async def _train(self, count: int, arrivals: Arrivals) -> tuple[list[Arrival], float]:
-        """Accumulates part after part; returns the groups in the order of their training, and the
-        seconds.
-
-        The groups of a part are added in the step's order too.
+        """Returns the groups in the order of their training, and the seconds. The groups of a part
+        are added in the step's order.
         """
         arrived: list[Arrival] = []
         training_s = 0.0

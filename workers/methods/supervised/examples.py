@@ -266,23 +266,17 @@ class SupervisedPlan:
         return self.hyperparameters.total_steps
 
     def ends_epoch(self, step: int) -> bool:
-        """Returns whether a step ends an epoch: it then validates on all held-out rows and becomes
-        a checkpoint.
-        """
+        """It then validates on all held-out rows and becomes a checkpoint."""
         return step % self.hyperparameters.steps_per_epoch == 0
 
     def looks_at_some(self, step: int) -> bool:
-        """Returns whether a step measures a few held-out rows: about ten steps per epoch do, and
-        the last one.
-        """
+        """About ten steps per epoch measure a few held-out rows, and the last one."""
         position = (step - 1) % self.hyperparameters.steps_per_epoch + 1
         every = max(1, self.hyperparameters.steps_per_epoch // _VALIDATIONS_PER_EPOCH)
         return bool(self.valid_rows) and (position % every == 0 or self.ends_epoch(step))
 
     def rows(self, step: int) -> list[int]:
-        """Returns the rows of a step. They depend on seed and step only, so a resume needs no
-        cursor.
-        """
+        """They depend on seed and step only, so a resume needs no cursor."""
         return rows_of_step(
             step,
             seed=self.seed,
@@ -347,9 +341,7 @@ class ReferenceLogprobs:
             self._parts.append(part)
 
     async def _stored(self, name: str, *, answers: int) -> list[Logprobs] | None:
-        """Returns a stored part with this number of answers; `None` if there is none. Removes a
-        damaged part.
-        """
+        """`None` if there is no part with this number of answers. Removes a damaged part."""
         try:
             return await asyncio.to_thread(_load, await self._directories.fetch(name), answers)
         except FileNotFoundError:

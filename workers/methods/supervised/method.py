@@ -105,9 +105,7 @@ class SupervisedTraining:
         return None
 
     async def prepare(self) -> PreparedSupervised:
-        """Checks the files. The first claim also renders every row, so that no row fails the run
-        halfway.
-        """
+        """The first claim also renders every row, so that no row fails the run halfway."""
         train_file = await training_file(self._context)
         train_rows = await load_rows(train_file, self._method)
         valid_file, valid_rows = await validation_file(self._context), None

@@ -53,9 +53,7 @@ class RowValues:
 
 
 def weighted_means(rows: Sequence[RowValues]) -> dict[str, float]:
-    """Returns means over all learned tokens (or pairs), not over rows. The mean of values that are
-    not all finite is NaN.
-    """
+    """Over all learned tokens (or pairs), not over rows; NaN where not all values are finite."""
     total = fsum(row.weight for row in rows)
     return {
         name: _mean(rows, name, total=total)
@@ -71,10 +69,7 @@ def _mean(rows: Sequence[RowValues], name: str, *, total: float) -> float:
 
 
 async def store_values(context: RunContext, step: int, rows: Sequence[RowValues]) -> None:
-    """Stores the values of a step before it is committed. Each claim stores its own: a claim that
-    crashed may have trained another adapter for the step, which on a GPU need not be equal to the
-    bit.
-    """
+    """Each claim stores its own: on a GPU a crashed one may have trained another adapter."""
     await _store_values(context, _of_step(step), rows)
 
 
@@ -84,9 +79,7 @@ async def store_base_values(context: RunContext, rows: Sequence[RowValues]) -> N
 
 
 async def committed_values(context: RunContext, step: int) -> list[RowValues]:
-    """Returns the values that the committing claim, the latest one, stored. Raises
-    `ManifestMismatch` when they are damaged or missing.
-    """
+    """Those of the latest claim, which committed. Raises `ManifestMismatch`."""
     found = await _stored_values(context, _of_step(step))
     if found is None:
         raise ManifestMismatch(f"no claim has stored the rows of step {step}")
@@ -94,9 +87,7 @@ async def committed_values(context: RunContext, step: int) -> list[RowValues]:
 
 
 async def base_values(context: RunContext) -> list[RowValues] | None:
-    """Returns the base model's values, or `None` if they were not measured. Raises
-    `ManifestMismatch` when they are damaged.
-    """
+    """`None` if they were not measured. Raises `ManifestMismatch` when they are damaged."""
     return await _stored_values(context, _OF_BASE)
 
 

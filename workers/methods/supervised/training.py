@@ -194,9 +194,7 @@ class SupervisedLoop:
         self._pace_s = 0.0
 
     async def baseline(self) -> None:
-        """Measures the model that training starts from on the held-out rows, once per job; and the
-        base model, if that is another one.
-        """
+        """Once per job: the model at the start, and the base model if that is another."""
         if not self._plan.valid_rows or await self._reporter.has_baseline():
             return
         validation = await self._validate(0)
@@ -216,10 +214,8 @@ class SupervisedLoop:
         )
 
     async def steps(self, *, first: int, check_stop: CheckStop) -> None:
-        """Trains steps `first` to the last; `check_stop` is called before each.
-
-        Steps are committed when their state is saved. Saving takes long beside a step of a large
-        model, so it waits until enough time has passed, or until the run ends here.
+        """Steps are committed when their state is saved, which takes long beside a step of a large
+        model: once enough time has passed, or the run ends here.
         """
         begun = time.perf_counter()
         for step in range(first, self._plan.total_steps + 1):

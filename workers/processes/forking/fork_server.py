@@ -84,9 +84,7 @@ def main() -> int:
 
 
 def _report_fault(line: socket.socket, error: Exception) -> None:
-    """Answers all pending requests, or the first one that arrives, with the reason why no child can
-    start. Later requests find the socket closed and go to another server.
-    """
+    """Answers with the reason why no child can start; later requests go to another server."""
     reason = " ".join(f"{type(error).__name__}: {error}".split())[:_LONGEST_FAULT]
     request = receive(line)
     line.shutdown(socket.SHUT_RD)
@@ -97,9 +95,7 @@ def _report_fault(line: socket.socket, error: Exception) -> None:
 
 
 def _serve(line: socket.socket) -> Request | None:
-    """Forks a child for each request. Returns `None` at the end of the socket, and the request in a
-    forked child.
-    """
+    """`None` at the end of the socket, and the request in a forked child."""
     server, statuses = os.getpid(), dict[int, socket.socket]()
     woken, waker = socket.socketpair()
     with line, woken, waker:

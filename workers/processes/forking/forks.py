@@ -79,10 +79,8 @@ class Starter(Protocol):
         stderr: int = 2,
         environment: Mapping[str, str] | None = None,
     ) -> ChildProcess:
-        """Starts an interpreter with the arguments `-m MODULE …` or `-c CODE …`.
-
-        `stdin`, `stderr`: descriptors, which stay open here. `environment`: of the child, by
-        default the one of this process.
+        """`-m MODULE …` or `-c CODE …`. `stdin`, `stderr`: descriptors, which stay open here.
+        `environment`: by default the one of this process.
         """
         ...
 
@@ -93,9 +91,7 @@ class _Server(NamedTuple):
 
 
 class ForkServer:
-    """The fork server of this process. It starts with the first child, and is started again after a
-    crash.
-    """
+    """Starts with the first child, and again after a crash."""
 
     def __init__(self, modules: Sequence[str]) -> None:
         self.modules = tuple(modules)

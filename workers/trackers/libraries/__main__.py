@@ -80,9 +80,7 @@ def serve(lines: Iterator[bytes], replies: IO[str]) -> None:
 
 
 def _sent_lines() -> Iterator[bytes]:
-    """Yields the lines of the standard input. A thread reads them, and ends this process with their
-    end.
-    """
+    """A thread reads them, and ends this process with their end."""
     waiting = SimpleQueue[bytes]()
 
     def read() -> None:

@@ -31,9 +31,7 @@ def check_url(url: str, policy: EgressPolicy) -> None:
 
 
 def guard_sockets(policy: EgressPolicy | None = None) -> None:
-    """Lets this process dial checked addresses through urllib3, and nothing else: nothing at all
-    without a policy. Everything else raises `PermissionError`.
-    """
+    """Dials checked addresses through urllib3 and nothing else; nothing at all without a policy."""
     checked = set[_Address]()
     if policy is not None:
         _guard_urllib3(policy, checked)

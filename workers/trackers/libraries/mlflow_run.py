@@ -47,9 +47,7 @@ class ReplyTooLarge(Exception):
 
 
 def bound_replies() -> None:
-    """Bounds every reply that this process reads with urllib3, with requests too. A larger one
-    raises `ReplyTooLarge`, and its connection is closed.
-    """
+    """Also with requests. A larger reply raises `ReplyTooLarge`, and its connection is closed."""
     stream = HTTPResponse.stream
 
     def bounded(
@@ -185,9 +183,7 @@ class Run:
             copy.unlink()
 
     def _artifacts_of(self, uri: str) -> ArtifactRepository | None:
-        """Returns the store of the run's artifacts, made once from the checked address: the job's
-        directory, or the server that is dialled. `None` for any other.
-        """
+        """Made once from the checked address: a directory, or the server dialled; else `None`."""
         if self._uri is None:
             return LocalArtifactRepository(uri)
         stored_at = urlsplit(uri)
@@ -230,9 +226,7 @@ def _checked_id(given: object) -> str:
 
 
 def _name(key: str) -> str:
-    """Returns a key as MLflow takes it: a path without empty parts and dots. One that differs ends
-    with a checksum of the key, so that two keys never get one name.
-    """
+    """A path without empty parts and dots; a changed one ends with a checksum of the key."""
     parts = [part if part.strip(".") else "_" for part in _REFUSED.sub("_", key).split("/")]
     if (name := "/".join(parts)) == key and len(key) <= _LONGEST_NAME:
         return key

@@ -69,7 +69,6 @@ class Scheduler:
 
     @property
     def waiting(self) -> int:
-        """Sequences without a row; any thread may ask."""
         return sum(version_batch.waiting for version_batch in list(self._batches.values()))
 
     def start(self) -> None:
@@ -155,20 +154,15 @@ CHAT_STEPS: Final = 4
 NEAR_STEPS: Final = 64
 """Background steps after a chat's that stay small, because its client may well send the next."""
 SMALL: Final = StepLimit(prompt_tokens=128, rows=32)
-"""A background step while a chat is near. Measured on the shipped model, one thread: 32 rows take
-three times as long as one row, 128 rows eight times, 512 tokens of prompts thirteen times.
-"""
+"""Work of a background step while a chat is near; measured: 32 rows take 3 times as long as one."""
 
 
 class BatchKind(NamedTuple):
-    """A batch: the sequences of a model version that are chats, or those that are not."""
-
     version: int
     background: bool
 
 
 Owners = Callable[[BatchKind], Collection[str]]
-"""Returns the owners of the sequences of a batch with work."""
 
 
 class BatchOrder:
@@ -176,7 +170,6 @@ class BatchOrder:
         self._chat_steps = 0
         """Steps of chats since the last background step."""
         self._near = 0
-        """Background steps that are still small."""
         self._steps = 0
         self._last: dict[BatchKind, int] = {}
         """The number of the last step of each batch that has had work since."""
@@ -186,9 +179,7 @@ class BatchOrder:
     def next(
         self, working: Collection[BatchKind], owners: Owners = lambda _: ()
     ) -> tuple[BatchKind, StepLimit]:
-        """Returns the batch that computes next, and the most work of its step. `working`: batches
-        with work.
-        """
+        """Returns the batch that computes next, and the most work of its step."""
         self._last = {kind: step for kind, step in self._last.items() if kind in working}
         chats = [kind for kind in working if not kind.background]
         others = [kind for kind in working if kind.background]

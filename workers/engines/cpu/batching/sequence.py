@@ -106,7 +106,6 @@ class FairQueue:
         return self._by_owner[owner][0][1]
 
     def take(self, sequence: Sequence) -> tuple[int, Sequence]:
-        """Removes the first sequence of its owner. Returns what `give_back` gets."""
         waiting = self._by_owner[sequence.owner]
         taken = waiting.popleft()
         if not waiting:
@@ -130,7 +129,6 @@ class FairQueue:
 
 Owner = tuple[int, str]
 BLOCK: Final = 16
-"""Tokens per block, the unit of look-ups."""
 
 
 @dataclass(slots=True, eq=False)
@@ -183,7 +181,6 @@ class PrefixStore:
         return self._bytes
 
     def find(self, owner: Owner, tokens: list[int], keys: list[int]) -> CachedPrefix | None:
-        """Returns the cached prefix with the longest common start, if any. `keys`: of `tokens`."""
         for key in reversed(keys):
             cached = self._by_block.get(key)
             if (

@@ -49,9 +49,7 @@ class SampledTokens:
     _log_totals_B: Tensor
 
     def best(self, row: int, count: int) -> dict[int, float]:
-        """Returns log-probs of the likeliest tokens, best first; tokens of probability 0 are
-        omitted.
-        """
+        """Log-probs of the likeliest tokens, best first, without tokens of probability 0."""
         top = self._shifted_BV[row].topk(min(count, self._shifted_BV.shape[1]))
         logprobs = (top.values.double() - self._log_totals_B[row]).tolist()
         pairs = zip(top.indices.tolist(), logprobs, strict=True)
@@ -61,9 +59,7 @@ class SampledTokens:
 def uniforms(
     seeds: list[int], positions: list[int]
 ) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Returns uniform numbers in (0, 1) of 53 bits by two rounds of SplitMix64 (Steele et al.,
-    OOPSLA 2014).
-    """
+    """In (0, 1), of 53 bits, by two rounds of SplitMix64 (Steele et al., OOPSLA 2014)."""
     with np.errstate(over="ignore"):
         seed_B = np.array(seeds, dtype=np.uint64)
         state_B = _split_mix(seed_B) + np.array(positions, dtype=np.uint64)
@@ -87,9 +83,7 @@ def draw(
     seeds: list[int],
     positions: list[int],
 ) -> SampledTokens:
-    """Draws one token per row. With a temperature below `GREEDY_BELOW` it is the likeliest token
-    for every `top_p`, with log-probs at temperature 1.
-    """
+    """Draws one token per row; below `GREEDY_BELOW` the likeliest, log-probs at temperature 1."""
     scaled_BV = logits_BV.float()
     greedy = [row for row, temperature in enumerate(temperatures) if temperature < GREEDY_BELOW]
     if any(temperature not in {0, 1} for temperature in temperatures):
@@ -123,9 +117,7 @@ def _block_sums(mass_BV: Tensor) -> Tensor:
 
 
 def _invert(mass_BV: Tensor, sums_BK: Tensor, uniforms_B1: Tensor) -> Tensor:
-    """Returns ids_B1: the first token whose cumulative mass exceeds the row's uniform number times
-    the total mass. The search finds the block first, then the token in it.
-    """
+    """Returns ids_B1: the first token whose cumulative mass exceeds that share of all."""
     thresholds_B1 = uniforms_B1 * sums_BK[:, -1:]
     blocks_B1 = torch.searchsorted(sums_BK, thresholds_B1, right=True)
     before_B1 = F.pad(sums_BK, (1, 0)).gather(1, blocks_B1)
@@ -152,8 +144,6 @@ PREFILL_TOKENS: Final = 512
 
 @dataclass(frozen=True, slots=True)
 class StepLimit:
-    """The most work of one forward pass."""
-
     prompt_tokens: int = PREFILL_TOKENS
     rows: int | None = None
     """The most running rows, which then alternate, and not beside prompts; `None`: all of them."""
@@ -211,7 +201,6 @@ def packed_batch(
 class BatchRows:
     def __init__(self, version: Version, prefixes: PrefixStore, kv_pool: KvPool) -> None:
         self.sequences: list[Sequence] = []
-        """Sequences in order of their rows."""
         self.kv_pool = kv_pool
         self._version = version
         self._prefixes = prefixes
@@ -246,9 +235,7 @@ class BatchRows:
         return None
 
     def join(self, sequence: Sequence, live: Sequence | None, row: int) -> None:
-        """Assigns a row to a sequence: the next one, or the last one, whose sequence then moves to
-        the next. `live` is a running one with a shared prefix.
-        """
+        """Assigns the next row, or the last, whose sequence moves on. `live` shares a prefix."""
         last = len(sequence.tokens) - 1
         self.reserve(len(self) + 1, len(sequence.tokens))
         if row < len(self):
@@ -278,9 +265,7 @@ class BatchRows:
         self.kv_pool.reserve(rows=rows, length=max(longest, length))
 
     def leave(self) -> None:
-        """Frees the rows of ended sequences; the last row moves into each free one. A prompt
-        computed in part stays in the last row.
-        """
+        """The last row moves into each free one; a prompt computed in part stays last."""
         rows, tail_row = self.sequences, len(self) - 1
         partial = self.unfinished
         end, row = len(rows) - partial, 0
@@ -303,7 +288,6 @@ class BatchRows:
         self.kv_pool.release()
 
     def _move_tail(self, row: int) -> None:
-        """Moves the partly computed prompt from `row` to directly after the remaining rows."""
         tail = self.sequences[-1]
         if tail.finish_reason is not None:
             self._cache_prefix(row, tail)
@@ -409,9 +393,7 @@ class VersionBatch:
         return self._take_updates()
 
     def advance(self, weights: Weights, limit: StepLimit = WHOLE) -> list[SequenceUpdate]:
-        """Computes one iteration; returns the updates of streamed and ended sequences. After an
-        exception, `abandon` must be called to end every sequence.
-        """
+        """Computes one iteration. After an exception, call `abandon` to end every sequence."""
         self._drop_cancelled()
         part = self._part(limit)
         if part:
@@ -431,9 +413,7 @@ class VersionBatch:
         return self._take_updates()
 
     def _part(self, limit: StepLimit) -> BatchPart:
-        """Assigns rows and returns what this iteration computes. Newcomers with less than their
-        share of a busy batch are computed alone: their first tokens wait for no other row.
-        """
+        """Newcomers with less than their share of a busy batch are computed alone."""
         running = len(self._rows) - self._rows.unfinished
         rows = range(running)
         if limit.rows is not None:
@@ -471,9 +451,7 @@ class VersionBatch:
             self._rows.leave()
 
     def _assign_rows(self, prompt_tokens: int) -> "_Admission":
-        """Assigns rows to waiting sequences in their order while each fits the KV pool's limit at
-        its largest length. At least one runs even if it exceeds the limit.
-        """
+        """In order, while each at its largest fits the KV pool's limit; at least one runs."""
         if not self._waiting:
             return _Admission(0, alone=False)
         owners = Counter(sequence.owner for sequence in self._rows.sequences)
@@ -508,16 +486,13 @@ class VersionBatch:
         return _Admission(count, alone=alone and count > 0)
 
     def _uncomputed(self) -> int:
-        """Returns the number of tokens that a prompt computed in part lacks."""
         if not self._rows.unfinished:
             return 0
         last = self._rows.sequences[-1]
         return len(last.tokens) - last.computed_tokens
 
     def _below_share(self, sequence: Sequence, owners: Counter[str]) -> bool:
-        """Returns true for a short prompt in a busy batch whose owner has less than its share of
-        the rows.
-        """
+        """True for a short prompt whose owner has less than its share of a busy batch."""
         rows = owners.total()
         busy = rows >= BUSY_ROWS or self._rows.unfinished
         short = len(sequence.tokens) <= ALONE_TOKENS
@@ -527,9 +502,7 @@ class VersionBatch:
     def _forward(
         self, weights: Weights, step: Step, ids: list[int]
     ) -> tuple[list[Sequence], Tensor]:
-        """Returns the sequences that get a token with their logits_BV; stores requested prompt
-        log-probs.
-        """
+        """Returns the sequences that get a token with logits_BV; stores requested log-probs."""
         ids_N = torch.tensor(ids + [0] * (self._shape.padded(len(ids)) - len(ids)))
         rows = self._rows.sequences
         sampled = [rows[row] for row in step.decoding]
@@ -590,7 +563,6 @@ class VersionBatch:
 
 
 def _uncomputed_shared(live: Sequence, sequence: Sequence) -> int:
-    """Returns the number of shared prompt tokens that a running row has not computed yet."""
     return (
         min(shared_length(live.tokens, sequence.tokens), len(sequence.tokens) - 1)
         - live.computed_tokens

@@ -24,7 +24,6 @@ from workers.engines.cpu.engine import Engine, random_seed
 
 _UNSUPPORTED: Final = "unsupported_value"
 RESPONSE_FORMATS: Final = ("text",)
-"""Types of `response_format` that this engine can give."""
 _MAX_SEED = 2**63 - 1
 MAX_CHOICES = 128
 MAX_TOP_LOGPROBS = 20
@@ -51,9 +50,7 @@ class _Body(BaseModel):
     frequency_penalty: float | None = None
     logit_bias: dict[str, float] | None = None
     cache_salt: Annotated[str, Field(min_length=1, max_length=256)] | None = None
-    """Cached prefixes are reused only among requests with the same salt, e.g. one per tenant. Rows
-    of a batch are shared fairly among salts.
-    """
+    """Prefixes are reused, and rows of a batch shared fairly, by salt: e.g. one per tenant."""
     priority: Annotated[int, Field(ge=-(2**31), lt=2**31)] = 0
     """As in vLLM a lower number goes first; here those above 0 are background work."""
 
@@ -203,13 +200,11 @@ class ChatTurn:
         self.reading = TurnReading(self.renderer.parser, _options(self.body), prompt=prompt)
 
     def advance_to(self, count: int) -> None:
-        """Extends the turn to `count` tokens. Must not be called after `cut` is set."""
         self.count = count
         self.reading.show(self.renderer.decode(self.token_ids))
 
     @property
     def cut(self) -> int | None:
-        """Index of the first stop string in the text, if any."""
         return self.reading.cut
 
     @property
@@ -218,9 +213,7 @@ class ChatTurn:
         return self.sequence.tokens[start : start + self.count]
 
     def answer(self) -> ParsedAnswer:
-        """Parses all tokens. A malformed tool call is content, as in vLLM with the parsers of
-        `app.rendering`.
-        """
+        """Parses all tokens. A malformed tool call is content, as in vLLM."""
         return self.reading.answer(self.token_ids)
 
 
@@ -297,9 +290,7 @@ async def chat(engine: Engine, body: ChatBody) -> dict[str, Any]:
 
 
 async def stream_chat(engine: Engine, turn: ChatTurn) -> AsyncGenerator[dict[str, Any]]:
-    """Yields chunks: the role, reasoning and content as they become final, tool calls in one piece,
-    the finish reason. A token's log-probs are in the first chunk after it was sampled.
-    """
+    """Yields chunks; a token's log-probs are in the first chunk after it was sampled."""
     yield _chunk(turn, {"role": "assistant", "content": ""})
     listed = 0
     updates = engine.updates(turn.sequence)
@@ -325,7 +316,6 @@ async def stream_chat(engine: Engine, turn: ChatTurn) -> AsyncGenerator[dict[str
 
 
 def _last_deltas(turn: ChatTurn, answer: ParsedAnswer) -> list[dict[str, Any]]:
-    """Returns the deltas at the end of a stream: remaining reasoning and content, tool calls."""
     calls = [{"tool_calls": [{"index": i, **call}]} for i, call in enumerate(_tool_calls(answer))]
     return [*_texts(turn.reading.rest(answer)), *calls]
 

@@ -81,7 +81,6 @@ async def complete(engine: Engine, body: CompletionBody) -> dict[str, Any]:
 async def stream_completion(
     engine: Engine, body: CompletionBody, sequence: Sequence
 ) -> AsyncGenerator[dict[str, Any]]:
-    """Yields the chunks of one choice, then a chunk with the usage if requested."""
     envelope, streamed = _envelope(body), 0
     async for update in engine.updates(sequence):
         choice = _choice(body, 0, sequence, first=streamed, last=update.count)
@@ -252,9 +251,7 @@ async def _check_key(request: web.Request, handler: Handler) -> web.StreamRespon
 def _error(
     status: int, message: str, *, kind: str, param: str | None = None, code: str | None = None
 ) -> web.Response:
-    """Returns an error body. Its code is the HTTP status, as in vLLM, unless the fault has a code
-    of its own.
-    """
+    """Its code is the HTTP status, as in vLLM, unless the fault has a code of its own."""
     error = {"message": message, "type": kind, "param": param, "code": code or status}
     return web.json_response({"error": error}, status=status)
 
@@ -264,7 +261,6 @@ async def _health(_request: web.Request) -> web.Response:
 
 
 async def _metrics(request: web.Request) -> web.Response:
-    """Answers with the engine's metrics; the client reads from them whether the engine computes."""
     content = request.app[_METRICS].show()
     return web.Response(body=content, headers={"Content-Type": CONTENT_TYPE_LATEST})
 
@@ -324,7 +320,6 @@ async def _unload_adapter(request: web.Request) -> web.Response:
 async def _stream(
     request: web.Request, chunks: AsyncIterator[dict[str, Any]]
 ) -> web.StreamResponse:
-    """Sends chunks as server-sent events, ended by `[DONE]`."""
     response = web.StreamResponse(
         headers={"Content-Type": "text/event-stream", "Cache-Control": "no-store"}
     )

@@ -161,20 +161,14 @@ def _is_targeted(targets: Any, module: str) -> bool:
 
 
 class Weights(Protocol):
-    """One version's weights. Safe to read from several threads."""
-
     @property
     def query_heads(self) -> int: ...
 
     @property
-    def own_bytes(self) -> int:
-        """Bytes of the tensors that are not shared with the base."""
-        ...
+    def own_bytes(self) -> int: ...
 
     def logits(self, step: Step, ids_N: Tensor, output_tokens: list[int]) -> Tensor:
-        """Returns logits_KV at the K tokens `output_tokens` of a packed step; stores the keys and
-        values of all its tokens.
-        """
+        """Returns logits_KV at the K tokens `output_tokens`; stores the keys and values of all."""
         ...
 
     def merged(self, deltas: dict[str, LoraDelta]) -> "Weights":
@@ -190,9 +184,7 @@ class PlainWeights:
 
     @classmethod
     def serving(cls, model: Any) -> "PlainWeights":
-        """Switches a model to the KV pool's attention. Raises `ValueError` if it cannot be
-        replaced.
-        """
+        """Switches to the KV pool's attention. Raises `ValueError` if it cannot be replaced."""
         model.set_attn_implementation(IMPLEMENTATION)
         config = model.config.get_text_config()
         heads = config.num_attention_heads

@@ -64,9 +64,7 @@ class KvPool:
         return self._kv_PLRHTD[0, index], self._kv_PLRHTD[1, index]
 
     def store(self, layer: int, rows_N: Tensor, positions_N: Tensor, kv_NPHD: Tensor) -> None:
-        """Stores keys and values of N tokens of one layer; further entries of `kv_NPHD` are
-        padding.
-        """
+        """Stores N tokens of one layer; further entries of `kv_NPHD` are padding."""
         # Index tensors separated by a slice come first in the result: its shape is N P H D.
         self._kv_PLRHTD[:, layer][:, rows_N, :, positions_N] = kv_NPHD[: len(rows_N)]
 
@@ -85,7 +83,6 @@ class KvPool:
         self._kv_PLRHTD = new
 
     def _grown_size(self, rows: int, length: int) -> tuple[int, int]:
-        """Returns the rows and positions to allocate: more than required if the tensor is small."""
         new_rows, new_length = self.rows, self.length
         if length > new_length:
             new_length = _quantised(max(length, new_length * 3 // 2))
@@ -177,9 +174,7 @@ class Step:
     _pieces: dict[int | None, list[AttentionSlice]] = field(default_factory=dict)
 
     def pieces(self, window: int | None) -> list[AttentionSlice]:
-        """Returns the attention plan of the step's tokens, in their order. All layers with the same
-        window share it.
-        """
+        """The attention plan of the step's tokens, shared by all layers with the same window."""
         plan = self._pieces.get(window)
         if plan is None:
             plan = [*self._running_pieces(window), *self._prompt_pieces(window)]
@@ -312,9 +307,7 @@ def kv_pool_attention(
     step: Step | None = None,
     **kwargs: Any,
 ) -> tuple[Tensor, None]:
-    """Computes output_1NHD of query_1HND over the KV pool. Transformers' attention layers call it;
-    they build no mask, because `masking_utils` does not know this implementation.
-    """
+    """Transformers' layers call it and build no mask: `masking_utils` does not know it."""
     if step is None:
         raise RuntimeError("this model has the KV pool's attention and runs in packed steps only")
     if any(kwargs.get(name) is not None for name in ("softcap", "s_aux", "position_bias")):

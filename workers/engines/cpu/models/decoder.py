@@ -155,7 +155,6 @@ class Decoder:
         return self._shape.query_heads
 
     def logits(self, step: Step, ids_N: Tensor, output_tokens: list[int]) -> Tensor:
-        """Returns logits_KV at the K tokens `output_tokens`; stores all tokens' keys and values."""
         hidden_NC = F.embedding(ids_N, self._embedding_VC)
         positions_N = F.pad(step.positions_N, (0, len(ids_N) - len(step.positions_N)))
         rotation_NPD = self._rotation_TPD[positions_N]
@@ -173,7 +172,6 @@ class Decoder:
         return self._head(self._norm(hidden_NC, self._norm_C))
 
     def merged(self, deltas: dict[str, LoraDelta]) -> "Decoder":
-        """Returns weights with an adapter added; they share all tensors that it does not change."""
         layers, head = list(self._layers), self._head
         changed: dict[tuple[int, str], Tensor] = {}
         for name, delta in deltas.items():
@@ -226,7 +224,6 @@ class Decoder:
         return heads_NHD
 
     def _store(self, step: Step, index: int, heads_NHD: Tensor) -> Tensor:
-        """Stores keys and values in the KV pool; returns the queries."""
         keys = self._shape.key_heads
         stored_NPHD = heads_NHD[:, -2 * keys :].view(len(heads_NHD), 2, keys, -1)
         step.kv_pool.store(index, step.rows_N, step.positions_N, stored_NPHD)

@@ -33,8 +33,6 @@ from workers.learning.model_check import Rotations
 
 @dataclass(slots=True, eq=False)
 class BaseModel:
-    """A served base model. `weights` runs packed steps with the weights of `model`."""
-
     spec: BaseModelSpec
     model: nn.Module
     weights: Weights
@@ -44,7 +42,6 @@ class BaseModel:
     _texts: dict[int, str] = field(default_factory=dict)
 
     def text(self, token: int) -> str:
-        """Returns the text of one token, as reported with log-probs."""
         text = self._texts.get(token)
         if text is None:
             text = self._texts[token] = self.renderer.decode([token])
@@ -67,9 +64,7 @@ def load_model(spec: BaseModelSpec, dtype: torch.dtype) -> nn.Module:
 
 
 def serve(spec: BaseModelSpec, model: Any, renderer: Renderer) -> BaseModel:
-    """Converts a model for packed steps; afterwards it runs nothing else. Runs it once to determine
-    the shape of its keys and values.
-    """
+    """Converts a model for packed steps; one pass shows the shape of its keys and values."""
     length = min(spec.context_length, renderer.context_length)
     fault = engine_fault(model, context_length=length)
     if fault is not None:
@@ -230,7 +225,6 @@ class Versions:
         return deltas
 
     def _retain_deltas(self, version: Version) -> None:
-        """Marks a version as most recently used and drops deltas of others beyond the limit."""
         self._in_memory[version.number] = version
         self._in_memory.move_to_end(version.number)
         total = sum(_bytes(version) for version in self._in_memory.values())
@@ -283,9 +277,7 @@ _OWN_STATE: Final = ("linear_attention", "mamba", "conv", "recurrent", "hybrid")
 
 
 def engine_fault(model: Any, *, context_length: int) -> str | None:
-    """Returns the reason why the engine cannot serve a transformers model with sequences of up to
-    `context_length` tokens; `None` if it can.
-    """
+    """The reason why the engine cannot serve sequences of up to `context_length`, or `None`."""
     limit = Rotations(model).limit
     if limit is not None and context_length > limit:
         return (
