@@ -5,7 +5,6 @@ Exit code 0 means that the job has reached an end state.
 
 import sys
 import warnings
-from typing import assert_never
 
 from app.jobs.reinforcement import ReinforcementMethod
 from app.jobs.supervised import DpoMethod, SupervisedMethod
@@ -30,8 +29,6 @@ def build_method(context: RunContext) -> Method:
             return ReinforcementTraining(context, method)
         case SupervisedMethod() | DpoMethod() as method:
             return SupervisedTraining(context, method)
-        case method:
-            assert_never(method)
 
 
 def job_run(context: RunContext) -> JobRun:

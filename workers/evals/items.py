@@ -9,7 +9,7 @@ import json
 import time
 from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar, assert_never
+from typing import Any, Final, TypeVar
 
 import structlog
 
@@ -121,8 +121,6 @@ class CriteriaScorer:
                     trace_id=group.trace_id,
                     call_id=f"grade_{digest(run_id, 'group', self._index, number)[:24]}",
                 )
-            case criterion:
-                assert_never(criterion)
         for trajectory, used in zip(trajectories, scored.usages, strict=True):
             self.outcomes[trajectory.key].usage += [
                 (model, _counted(used)) for model, used in used.items()
@@ -145,16 +143,12 @@ class CriteriaScorer:
                     outcome.faults.append(fault)
                 case ScoreResult():
                     outcome.results.append(_result(name, criterion, answer))
-                case _:
-                    assert_never(answer)
         for name, answer in zip(names, answers, strict=True):
             match answer:
                 case ScoreFault():
                     return to_failure(answer, name)
                 case ScoreResult():
                     pass
-                case _:
-                    assert_never(answer)
         passed = sum(result["passed"] for result in outcome.results)
         scores = {result["name"]: result["score"] for result in outcome.results}
         return Grade(passed / len(outcome.results), scores)
@@ -282,8 +276,6 @@ async def _samples(
             return {key: task.result() for key, task in asked.items()}
         case JsonlSource():
             return {key: await _given(context, row) for key in keys}
-        case source:
-            assert_never(source)
 
 
 async def _score(
@@ -447,8 +439,6 @@ def prompt_of(spec: MessageTemplate | ItemReference, item: Json) -> list[Json]:
                 return _messages_at(spec.item_reference, item)
             case MessageTemplate():
                 return Prompt(spec.template).fill(sample={}, item=item)
-            case _:
-                assert_never(spec)
     except (MissingVariable, RenderedTooLong) as error:
         raise UnusableItem(str(error)) from error
 

@@ -8,7 +8,7 @@ import asyncio
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack
-from typing import BinaryIO, Final, assert_never
+from typing import BinaryIO, Final
 
 import structlog
 
@@ -112,8 +112,6 @@ async def load_rows(context: EvalContext) -> Iterator[tuple[int, EvalRow]]:
             return enumerate(content)
         case FileReference(id=file_id):
             return await _rows_of_file(context, file_id)
-        case source:
-            assert_never(source)
 
 
 async def _rows_of_file(context: EvalContext, file_id: str) -> Iterator[tuple[int, EvalRow]]:

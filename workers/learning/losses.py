@@ -8,7 +8,7 @@ gradient, even if their inputs are not finite.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Final, Protocol, assert_never
+from typing import Any, ClassVar, Final, Protocol
 
 import torch
 from pydantic import Field
@@ -288,8 +288,6 @@ class Dpo(DpoOptions):
                 terms_P = self._ipo(pair_scores(log_ratio_N, inputs, mean=True))
             case "sigmoid":
                 terms_P = self._sigmoid(sums)
-            case _:
-                assert_never(self.variant)
         rewards = PairScores(self.beta * sums.chosen_P, self.beta * sums.rejected_P, sums.present_P)
         return LossTerms(
             zero_masked(terms_P, sums.present_P).sum(),

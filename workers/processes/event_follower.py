@@ -7,7 +7,7 @@ of one consumer at the same time, and a faulty consumer delays no other.
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, assert_never
+from typing import Final
 
 import structlog
 
@@ -104,8 +104,6 @@ class Follower:
                 return await self._write(consumer)
             case ExternalConsumer():
                 return await self._send(consumer)
-            case _:
-                assert_never(consumer)
 
     async def _write(self, consumer: RowConsumer) -> bool:
         async with event_reader(self._database) as unit:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Protocol, assert_never
+from typing import Any, Protocol
 
 from app.files.datasets import DatasetRow
 from app.kit.ids import SampleKey
@@ -178,8 +178,6 @@ def call_records(
                 seen.add(call)
             case UserReply():
                 pass
-            case _:
-                assert_never(reply)
     return tuple(records)
 
 

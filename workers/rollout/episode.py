@@ -12,7 +12,7 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Final, Literal, assert_never
+from typing import Any, Final, Literal
 
 from pydantic import TypeAdapter
 
@@ -308,8 +308,6 @@ def _file_of(split: Split) -> Literal["training", "validation"]:
             return "training"
         case "valid" | "valid_greedy" | "valid_base" | "test" | "report":
             return "validation"
-        case _:
-            assert_never(split)
 
 
 NOTICE: Final = "\n[cut: the reply did not fit into the context]"

@@ -4,7 +4,6 @@ import asyncio
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import assert_never
 
 from app.files.datasets import DatasetRow
 from app.kit.errors import first_fault
@@ -135,8 +134,6 @@ async def score_group(
                 given.append(None)
             case ScoredRollout():
                 given.append(rollout)
-            case _:
-                assert_never(rollout)
     verdicts: Sequence[GradeOrFailure] = []
     try:
         verdicts = await scorer.score(unscored, row, journal=journal) if unscored else []

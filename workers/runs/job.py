@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
-from typing import Any, Final, assert_never
+from typing import Any, Final
 
 import structlog
 
@@ -248,8 +248,6 @@ def _stop_of(due: RuleTrigger) -> StoppedEarly | RunPaused:
             return StoppedEarly(due)
         case "pause" | "warn":
             return RunPaused(due)
-        case _:
-            assert_never(due.action)
 
 
 PAUSE_WAITS: Final = "pause_waits_for_endpoint"
@@ -504,8 +502,6 @@ class RunEnding:
                 data = {PAUSED_BY: why.rule, "step": why.step, "reason": why.reason}
             case None:
                 pass
-            case _:
-                assert_never(why)
 
         async def write(unit: RunUnitOfWork) -> None:
             await self._publish(unit, publish)

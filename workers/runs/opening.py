@@ -8,7 +8,7 @@ import random
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, Literal, assert_never
+from typing import Any, Final, Literal
 
 import structlog
 from pydantic import ValidationError
@@ -361,8 +361,6 @@ def _sampling(method: TuningMethod) -> tuple[bool, bool]:
             return True, trains_in_order(method.mode)
         case SupervisedMethod() | DpoMethod():
             return False, True
-        case _:
-            assert_never(method)
 
 
 @dataclass(frozen=True, slots=True)

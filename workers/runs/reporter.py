@@ -4,7 +4,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
-from typing import Any, Final, Protocol, assert_never
+from typing import Any, Final, Protocol
 
 import structlog
 
@@ -126,8 +126,6 @@ def _level(action: TriggerAction) -> EventLevel:
             return "info"
         case "warn" | "pause":
             return "warn"
-        case _:
-            assert_never(action)
 
 
 log = structlog.get_logger()

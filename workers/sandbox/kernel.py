@@ -11,7 +11,7 @@ import stat
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, NamedTuple, assert_never
+from typing import Any, Final, NamedTuple
 
 from app.kit.processes import signal_at_parent_end
 from app.tools.programs import ALWAYS, LAYERS, Layer
@@ -239,8 +239,6 @@ def _try(layer: Layer, *, first_uid: int) -> None:
             _try_landlock()
         case "seccomp":
             _try_seccomp()
-        case _:
-            assert_never(layer)
 
 
 def _succeeds(attempt: Callable[[], None]) -> bool:

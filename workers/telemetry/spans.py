@@ -7,7 +7,7 @@ traces admits, and because a customer's endpoint is called for one rollout.
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Final, assert_never
+from typing import Final
 
 from app.jobs.jobs import Job
 from app.kit.ids import SampleKey, Split
@@ -46,8 +46,6 @@ def position_of_phase(job_id: str, split: Split, step: int) -> SpanPosition:
             return comparison_position(job_id)
         case "train" | "valid" | "test" | "valid_greedy" | "valid_base":
             return step_position(job_id, step)
-        case _:
-            assert_never(split)
 
 
 def rollout_position(key: SampleKey) -> SpanPosition:
@@ -141,8 +139,6 @@ def describe_rollout(span: Span, rollout: Trajectory | ScoredRollout) -> None:
             trajectory, failure = rollout, None
         case ScoredRollout():
             trajectory, failure = rollout.trajectory, rollout.failure
-        case _:
-            assert_never(rollout)
     span.attributes |= {
         "agent_rft.turns": len(trajectory.turns),
         "agent_rft.tool_calls": len(trajectory.tool_calls),

@@ -8,7 +8,7 @@ import signal
 from asyncio.subprocess import PIPE, Process
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, assert_never
+from typing import Final
 
 from app.database import Database
 from app.jobs.claims import job_reader
@@ -233,5 +233,3 @@ def _environment(assignment: Assignment) -> dict[str, str]:
             return base | {"TRACKIO_DIR": assignment.directory, "HF_HUB_OFFLINE": "1"}
         case "tensorboard":
             return base
-        case _:
-            assert_never(assignment.kind)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, Literal, assert_never
+from typing import Final, Literal
 
 import torch
 from transformers import AutoConfig
@@ -290,8 +290,6 @@ def _refusal(report: BaseModelReport, engine: EngineKind) -> str | None:
             return None if torch.cuda.is_available() else _NO_GPU
         case "vllm_cpu":
             return None
-        case _:
-            assert_never(engine)
 
 
 def _unused(engine: EngineKind) -> list[str]:
@@ -300,8 +298,6 @@ def _unused(engine: EngineKind) -> list[str]:
             return [_UNUSED_GPU] if is_accelerated() else []
         case "vllm" | "vllm_cpu":
             return []
-        case _:
-            assert_never(engine)
 
 
 def _verdict(report: BaseModelReport) -> list[str]:
@@ -338,8 +334,6 @@ def _plans(request: StartRequest, counts: Counts) -> Sequence[_PlannedMemory]:
             return gpu
         case "cpu" | "vllm_cpu":
             return [*gpu, _on_cpu(request, counts, request.engine)]
-        case _:
-            assert_never(request.engine)
 
 
 def _on_gpu(request: StartRequest, counts: Counts) -> _PlannedMemory:
@@ -354,8 +348,6 @@ def _on_gpu(request: StartRequest, counts: Counts) -> _PlannedMemory:
             )
         case "cpu" | "vllm_cpu":
             share = None
-        case _:
-            assert_never(request.engine)
     given = PlanInputs(free, context, engine_share=share or 0.0, micro_batch_tokens=tokens)
     return _PlannedMemory(plan_memory(given, counts), free, "GPU", engine_share=share)
 

@@ -15,7 +15,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
-from typing import Any, BinaryIO, Final, assert_never, overload
+from typing import Any, BinaryIO, Final, overload
 
 from typing_extensions import override
 
@@ -224,8 +224,6 @@ class RowOrder:
                 return self._easy_to_hard(step)
             case FocusOrdering():
                 return self._focus(ordering, step)
-            case _:
-                assert_never(ordering)
 
     def _easy_to_hard(self, step: int) -> list[int]:
         """The order of a pass is decided at its beginning, so that it has each row once."""
@@ -301,8 +299,6 @@ async def pass_rates_of(
             return RowPassRates(None, {})
         case EasyToHardOrdering() | FocusOrdering():
             pass_reward = ordering.pass_reward
-        case _:
-            assert_never(ordering)
     priors = await asyncio.to_thread(lambda: dict(_priors(items())))
     found = RowPassRates(pass_reward, priors)
     if committed:

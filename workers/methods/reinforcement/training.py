@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, assert_never
+from typing import Any
 
 from app.database import RunUnitOfWork
 from app.files.datasets import DatasetRow
@@ -296,8 +296,6 @@ def build_mode(options: AnyMode, context: SchedulerContext) -> Mode:
             return StreamingMode(context, minibatches=minibatches)
         case AsyncOptions():
             return AsyncMode(context, options)
-        case _:
-            assert_never(options)
 
 
 async def train(

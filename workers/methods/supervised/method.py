@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Final, assert_never
+from typing import Any, Final
 
 import structlog
 
@@ -93,8 +93,6 @@ class SupervisedTraining:
                 return self._method.stop or StopOptions()
             case DpoMethod():
                 return self._method.rules
-            case _:
-                assert_never(self._method)
 
     @property
     def watched(self) -> ObjectiveCurves:
@@ -151,8 +149,6 @@ def _make_example(context: RunContext, method: SupervisedMethod | DpoMethod) -> 
             return supervised_examples(renderer, limit=base.context_length, train_on=train_on)
         case DpoMethod():
             return preference_examples(renderer, limit=base.context_length)
-        case _:
-            assert_never(method)
 
 
 _TRAIN: Final = {

@@ -6,7 +6,7 @@ Importing it takes seconds, because it imports torch.
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, assert_never
+from typing import Final
 
 from app.jobs.losses import CrossEntropyOptions, DpoOptions, PreferenceLoss, SupervisedLoss
 from app.jobs.supervised import DpoMethod, SupervisedMethod
@@ -128,8 +128,6 @@ def _loss(method: SupervisedMethod | DpoMethod) -> SupervisedLoss | PreferenceLo
             return method.loss or CrossEntropyOptions()
         case DpoMethod():
             return method.loss or DpoOptions()
-        case _:
-            assert_never(method)
 
 
 async def _samples(
