@@ -40,7 +40,7 @@ from workers.rollout.environment import (
     SampledTurn,
     SamplingParams,
 )
-from workers.rollout.groups import RolloutSetup, RolloutSlots, run_groups
+from workers.rollout.episode import RolloutSetup, RolloutSlots, run_groups
 
 ROOT = Path(__file__).parents[1]
 

@@ -115,7 +115,7 @@ def bare_loop(model: Path, agent: str, rows: Path, seed: int) -> None:
     from benchmarks.bare_job import BareJob, read_rows  # noqa: PLC0415 - torch loads in this process only
     from benchmarks.our_loop import engine_process  # noqa: PLC0415 - as above
     from benchmarks.talkative import NAME  # noqa: PLC0415 - as above
-    from workers.engines.cpu.autotuning import ASSUMED_THREADS  # noqa: PLC0415 - as above
+    from workers.engines.cpu.engine import ASSUMED_THREADS  # noqa: PLC0415 - as above
 
     with tempfile.TemporaryDirectory() as name:
         root = Path(name)

@@ -41,7 +41,7 @@ IN_FUNCTIONS: Final = {
     "app/local/preparation.py": "the name of the operator's model",
     "app/local/servers.py": "output of the Postgres that the operator installed",
     "app/graders/text_scorer.py": "repeated classes, each apart from what follows it",
-    "workers/engines/cpu/models/adapters.py": "names of modules",
+    "workers/engines/cpu/models/decoder.py": "names of modules",
     "workers/learning/adapters.py": "names of modules",
     "workers/learning/memory/__main__.py": "an argument of the command",
     "workers/sandbox/execution.py": "a file of the kernel",

@@ -12,8 +12,7 @@ from tests.support.learning.samples import random_samples
 from tests.support.learning.tensors import assert_close
 from workers.learning.backbone import attend_by_branch, attend_packed
 from workers.learning.batches import Layout, PrefixTree
-from workers.learning.memory.plan import PlanInputs, plan_memory
-from workers.learning.memory.training_counts import count
+from workers.learning.memory.plan import PlanInputs, count, plan_memory
 from workers.learning.trainer import TrainingSample
 
 pytestmark = pytest.mark.gpu

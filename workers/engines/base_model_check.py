@@ -22,7 +22,7 @@ from app.rollouts.renderer import Renderer
 from workers.engines.cpu.models.versions import engine_fault
 from workers.learning.adapters import lora_targets
 from workers.learning.backbone import can_share
-from workers.learning.model_check import LOADING_ERRORS, in_one_line
+from workers.learning.head import LOADING_ERRORS, in_one_line
 
 RECORDED: Final = Path(__file__).with_name("vllm_architectures.json")
 

@@ -46,7 +46,7 @@ from app.rollouts.trajectory import Grade, GradeOrFailure, ScoredRollout, Trajec
 from workers.evals.context import EvalContext, GroupedCriterion, SingleCriterion, find_model
 from workers.grading.job_grader import to_failure
 from workers.journal import InMemoryJournal, Journal
-from workers.rollout.groups import score_group
+from workers.rollout.episode import score_group
 
 TokensByModel = list[tuple[str, dict[str, int]]]
 """Tokens by the name of the model that used them, and the number of its calls."""

@@ -22,8 +22,7 @@ from typing_extensions import override
 from app.kit.directories import commit_directory
 from app.models.adapters import CONFIG_FILE, WEIGHTS_FILE
 from app.models.models import BASE_MODEL_UNSUPPORTED
-from workers.learning.head import linear
-from workers.learning.model_check import UnsupportedBase
+from workers.learning.head import UnsupportedBase, linear
 
 _ADAPTER: Final = "default"
 

@@ -17,7 +17,7 @@ from transformers.modeling_layers import GradientCheckpointingLayer
 from typing_extensions import override
 
 from workers.learning.batches import Layout
-from workers.learning.model_check import Rotations
+from workers.learning.head import Rotations
 
 _TYPES: Final = (torch.bfloat16, torch.float16)
 _LARGEST_HEAD: Final = 256

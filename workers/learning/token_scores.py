@@ -11,8 +11,7 @@ from transformers import PreTrainedModel
 from workers.learning.adapters import output_layer
 from workers.learning.backbone import Backbone
 from workers.learning.batches import FittingBatches, MicroBatch, Packing, unshared_layout
-from workers.learning.head import LogProbHead, TokenScores
-from workers.learning.model_check import check_model, output_scaling
+from workers.learning.head import LogProbHead, TokenScores, check_model, output_scaling
 from workers.learning.trainer import TrainingSample
 from workers.progress import PROGRESS
 

@@ -15,7 +15,7 @@ from app.rollouts.trajectory import (
     Trajectory,
     Turn,
 )
-from workers.rollout.groups import ScoredGroup
+from workers.rollout.episode import ScoredGroup
 
 
 def tool_call(name: str = "lookup", **changes: Any) -> ToolCallRecord:

@@ -27,7 +27,7 @@ from workers.learning.trainer import TrainingSample
 from workers.methods.reinforcement.step_summary import SampledStep
 from workers.methods.schedulers.mode import GroupConfig, Mode, PromptSchedule, SchedulerContext
 from workers.rollout.environment import EpisodeLimits, SampledTurn, SamplingParams
-from workers.rollout.groups import RolloutSetup, RolloutSlots
+from workers.rollout.episode import RolloutSetup, RolloutSlots
 
 JOB_SEED = 11
 Gate = Callable[[SampleKey], Awaitable[None]]

@@ -12,7 +12,7 @@ from tests.support.rollout.rollouts import KEY, caller, egress_to, pool, row
 from workers.environments.tool_environment import ToolEnvironment
 from workers.grading.job_grader import JobGrader, PerSampleScorer
 from workers.journal import InMemoryJournal
-from workers.rollout.groups import RolloutSetup, RolloutSlots, run_group
+from workers.rollout.episode import RolloutSetup, RolloutSlots, run_group
 
 SECRETS = ("the-customers-question", "the-models-argument", "the-tools-answer", "the-header")
 SPANS_OF_ONE = 8

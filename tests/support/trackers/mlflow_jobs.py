@@ -10,7 +10,7 @@ from tests.support.endpoints import EndpointServer
 from tests.support.runs.world import World
 from tests.support.stack import Database
 from tests.support.trackers.tracked_steps import execute
-from workers.trackers.tracker_sync import TrackerSync
+from workers.trackers.child import TrackerSync
 
 TOKEN: Final = "canary-token-of-a-server"
 

@@ -17,7 +17,7 @@ from workers.runs.context import RunContext
 from workers.runs.method import build_reporter
 from workers.runs.reporter import Reporter
 from workers.runs.step_outcome import PublishedAdapter, StepOutcome, TrainedStep, Validation
-from workers.trackers.tracker_sync import TrackerSync
+from workers.trackers.child import TrackerSync
 
 MESSAGE = "canary of a conversation"
 REWARDS = (0.5, 1.0, 0.0, 0.25)

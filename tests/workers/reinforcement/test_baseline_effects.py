@@ -9,7 +9,7 @@ from app.jobs.reinforcement import ReinforcementMethod
 from tests.support.api.mistakes import BASELINE, CHECK, TOOL, altered
 from tests.support.reinforcement.scored_rollouts import scored, tool_call
 from workers.methods.reinforcement.learning_check import LearnabilityCounts
-from workers.runs.step_writer import rollout_row
+from workers.runs.reporter import rollout_row
 
 ROLLOUTS = 64
 

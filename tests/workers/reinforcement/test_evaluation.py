@@ -9,7 +9,7 @@ from tests.support.runs.world import World
 from workers.methods.reinforcement.evaluation import NoReport, build_report
 from workers.runs.context import RunContext
 from workers.runs.method import ChosenAdapter
-from workers.runs.step_writer import rollout_row
+from workers.runs.reporter import rollout_row
 
 
 def published(step: int) -> ChosenAdapter:

@@ -13,7 +13,7 @@ from tests.support.reinforcement.scored_rollouts import scored
 from tests.support.runs.world import plan
 from workers.methods.reinforcement.learning_check import Diagnosis, LearnabilityCounts
 from workers.methods.reinforcement.rows import Plan
-from workers.runs.step_writer import rollout_row
+from workers.runs.reporter import rollout_row
 
 GRADERS: TypeAdapter[Any] = TypeAdapter(Grader)
 CHECK = {"type": "string_check", "input": "a", "reference": "b", "operation": "eq"}

@@ -32,8 +32,13 @@ from workers.rollout.environment import (
     SamplingParams,
     StepResult,
 )
-from workers.rollout.episode import RolloutFailure, run_episode
-from workers.rollout.groups import RolloutSetup, RolloutSlots, run_group
+from workers.rollout.episode import (
+    RolloutFailure,
+    RolloutSetup,
+    RolloutSlots,
+    run_episode,
+    run_group,
+)
 
 LIMITS = EpisodeLimits(max_episode_steps=20, context_length=2048, max_turn_tokens=200)
 UNREACHABLE = Failure(FailureClass.TOOL_UNREACHABLE, "connection refused", "game")

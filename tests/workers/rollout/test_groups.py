@@ -20,7 +20,7 @@ from workers.environments.tool_environment import ToolEnvironment
 from workers.grading.job_grader import GraderFailure, GroupGrader, GroupScorer, PerSampleScorer
 from workers.journal import InMemoryJournal, Journal
 from workers.rollout.environment import EpisodeLimits, RolloutTools, SampledTurn, SamplingParams
-from workers.rollout.groups import RolloutSetup, RolloutSlots, ScoredGroup, run_group, score_group
+from workers.rollout.episode import RolloutSetup, RolloutSlots, ScoredGroup, run_group, score_group
 
 GROUP = GroupKey("ftjob-1", "train", 2, 5)
 

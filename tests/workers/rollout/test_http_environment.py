@@ -23,7 +23,7 @@ from tests.support.rollout.policies import Writer, call_text
 from tests.support.rollout.rollouts import KEY, SECRET_KEY
 from tests.support.runs import world as claims
 from tests.support.runs.journals import as_stored, journal_of
-from workers.runs.step_writer import rollout_row
+from workers.runs.reporter import rollout_row
 
 
 async def test_an_episode_is_reset_stepped_and_closed(writer: Writer) -> None:

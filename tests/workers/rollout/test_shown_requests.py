@@ -29,8 +29,8 @@ from workers.environments.tool_environment import HttpTools, ToolEnvironment
 from workers.grading.job_grader import build_group_scorer
 from workers.journal import InMemoryJournal
 from workers.rollout.environment import EpisodeLimits
-from workers.rollout.groups import RolloutSetup, RolloutSlots, ScoredGroup, run_group
-from workers.runs.step_writer import rollout_row
+from workers.rollout.episode import RolloutSetup, RolloutSlots, ScoredGroup, run_group
+from workers.runs.reporter import rollout_row
 
 SECRET = "of the customer"
 ROWS = [

@@ -15,7 +15,7 @@ from workers.environments.tool_environment import ToolEnvironment
 from workers.journal import InMemoryJournal
 from workers.rollout.environment import SampledTurn, SamplingParams
 from workers.rollout.episode import RolloutFailure, run_episode
-from workers.runs.step_writer import rollout_row, token_record
+from workers.runs.reporter import rollout_row, token_record
 
 SECRET = "canary-4711-of-the-customer"
 

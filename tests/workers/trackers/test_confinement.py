@@ -17,10 +17,10 @@ from tests.support.patience import until
 from tests.support.runs.world import World
 from tests.support.trackers.tracked_steps import commit_steps
 from workers.sandbox import kernel as landlock
+from workers.trackers.child import TrackerSync
 from workers.trackers.libraries.guarded_sockets import _is_checked
 from workers.trackers.tracker import Assignment, TrackerFault
 from workers.trackers.tracker_factory import WriterProcess, _environment
-from workers.trackers.tracker_sync import TrackerSync
 
 OPERATORS_KEY = "0123456789" * 4
 CANARY = "canary-of-the-environment"

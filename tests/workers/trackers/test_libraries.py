@@ -33,10 +33,10 @@ from tests.support.trackers.tracked_steps import (
     warnings_of,
 )
 from workers.maintenance.expiry import expire
-from workers.trackers import tracker_sync
+from workers.trackers import child as tracker_sync
+from workers.trackers.child import TrackerSync
 from workers.trackers.libraries.wandb_run import plain_settings
 from workers.trackers.tracker_factory import WriterProcess
-from workers.trackers.tracker_sync import TrackerSync
 
 pytestmark = pytest.mark.long
 

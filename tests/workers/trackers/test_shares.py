@@ -9,9 +9,9 @@ from typing_extensions import override
 from app.jobs.claims import TrackedJob
 from tests.support.patience import until
 from tests.support.runs.world import World
-from workers.trackers import tracker_sync
+from workers.trackers import child as tracker_sync
+from workers.trackers.child import FairSlots, TrackerPool, TrackerSync
 from workers.trackers.tracker import Tracker, TrackerUpdate, WriteReport
-from workers.trackers.tracker_sync import FairSlots, TrackerPool, TrackerSync
 from workers.trackers.update_reader import TrackedIntegration
 
 

@@ -28,7 +28,7 @@ from tests.support.trackers.tracked_steps import (
 )
 from workers.processes.dispatcher import start_if_due
 from workers.processes.forking.forks import Children
-from workers.trackers.tracker_sync import TrackerSync
+from workers.trackers.child import TrackerSync
 from workers.trackers.update_reader import tracked_integrations
 
 TENSORBOARD: dict[str, Any] = {"type": "tensorboard", "tensorboard": {"traces_per_step": 2}}

@@ -22,9 +22,8 @@ from app.models.compute import ComputeChoice, Products
 from app.models.models import BaseModelSpec
 from app.settings import ConfiguredCompute, HostSettings
 from workers.autotuning import ForcedCompute, choose
-from workers.engines.cpu.autotuning import engine_autotuning
 from workers.engines.cpu.batching.scheduler import Limits
-from workers.engines.cpu.engine import Engine
+from workers.engines.cpu.engine import Engine, engine_autotuning
 from workers.engines.cpu.http.server import build_app
 from workers.engines.cpu.models.attention import KV_POOL_BYTES
 from workers.engines.cpu.models.versions import ADAPTER_BYTES, MERGED_BYTES

@@ -23,7 +23,7 @@ def main(arguments: list[str]) -> None:
 
             answer = plan_start(request).model_dump_json()
         case ["pace"]:
-            from workers.engines.start_plans.speed_measurement import pace_of  # noqa: PLC0415 - slow import
+            from workers.engines.start_plans.start import pace_of  # noqa: PLC0415 - slow import
 
             answer = asyncio.run(pace_of(request.spec, request.memory)).model_dump_json()
         case _:

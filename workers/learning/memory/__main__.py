@@ -17,9 +17,15 @@ import torch
 from transformers import AutoConfig, PretrainedConfig
 
 from app.kit.processes import DOES_NOT_FIT, MODEL_NOT_FOUND, UNCOUNTABLE
-from workers.learning.memory.plan import GIB, MemoryPlan, PlanInputs, plan_memory
-from workers.learning.memory.training_counts import UncountableModel, count
-from workers.learning.model_check import LOADING_ERRORS, in_one_line
+from workers.learning.head import LOADING_ERRORS, in_one_line
+from workers.learning.memory.plan import (
+    GIB,
+    MemoryPlan,
+    PlanInputs,
+    UncountableModel,
+    count,
+    plan_memory,
+)
 
 DTYPES: Final = {"bfloat16": torch.bfloat16, "float32": torch.float32}
 _UNITS: Final = {"": 1, "GB": 10**9, "GIB": 2**30, "MB": 10**6, "MIB": 2**20}

@@ -19,7 +19,7 @@ from app.rollouts.trajectory import ScoredRollout
 from workers.journal import Journal
 from workers.methods.reinforcement.step_summary import SampledValidation, summarise, valid_share
 from workers.rollout.environment import Policy
-from workers.rollout.groups import RolloutSetup, run_groups
+from workers.rollout.episode import RolloutSetup, run_groups
 from workers.runs.context import RunContext
 from workers.runs.method import ChosenAdapter, report_head
 from workers.runs.statistics import PairedValues, paired_report

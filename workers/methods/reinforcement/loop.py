@@ -43,7 +43,7 @@ from workers.methods.reinforcement.rows import (
 from workers.methods.reinforcement.step_summary import SampledValidation, count_losses, valid_share
 from workers.methods.schedulers.mode import Mode, PromptSchedule
 from workers.rollout.environment import Policy
-from workers.rollout.groups import RolloutSetup
+from workers.rollout.episode import RolloutSetup
 from workers.runs.context import PostgresJournal, RunContext
 from workers.runs.job import StepLost
 from workers.runs.method import CheckStop

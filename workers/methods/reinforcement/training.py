@@ -57,7 +57,7 @@ from workers.methods.schedulers.mode import (
     SyncMode,
 )
 from workers.rollout.environment import EpisodeLimits, Policy, RolloutEnvironment, RolloutTools
-from workers.rollout.groups import RolloutSetup, RolloutSlots
+from workers.rollout.episode import RolloutSetup, RolloutSlots
 from workers.runs.context import RunContext
 from workers.runs.method import CheckStop, ChosenAdapter, TrainingResult, best_adapter
 from workers.runs.opening import (

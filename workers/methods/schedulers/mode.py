@@ -36,7 +36,7 @@ from workers.learning.advantages import (
 from workers.learning.trainer import Trainer, TrainingSample, UpdateStats
 from workers.methods.reinforcement.step_summary import SampledStep, summarise
 from workers.rollout.environment import BusyClock, IdleShare, Policy, VersionedPolicy
-from workers.rollout.groups import RolloutSetup, ScoredGroup, run_group
+from workers.rollout.episode import RolloutSetup, ScoredGroup, run_group
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from tests.support.models.tiny_model import CONTEXT_LENGTH, save_adapter, save_t
 from tests.support.patience import PATIENCE_S, until
 from tests.support.processes.child_processes import FORKS, ended, killed
 from workers.autotuning import ways
-from workers.engines.cpu.autotuning import ASSUMED_THREADS
+from workers.engines.cpu.engine import ASSUMED_THREADS
 from workers.engines.policy import EnginePolicy
 from workers.processes.forking.forks import ChildProcess
 from workers.rollout.environment import SamplingParams

@@ -14,8 +14,7 @@ from workers.engines.start_plans.start import (
     free_memory,
     plan_cpu_memory,
 )
-from workers.learning.memory.plan import GIB
-from workers.learning.memory.training_counts import Counts
+from workers.learning.memory.plan import GIB, Counts
 
 COUNTS = Counts(
     weights=512 * MIB,

@@ -2,8 +2,7 @@
 
 from tests.support.cases import cases
 from workers.engines.start_plans.start import BATCH_TOKENS, share_for_engine
-from workers.learning.memory.plan import GIB, PlanInputs, plan_memory
-from workers.learning.memory.training_counts import Counts
+from workers.learning.memory.plan import GIB, Counts, PlanInputs, plan_memory
 
 QWEN3_4B = Counts(
     weights=8 * GIB,

@@ -8,7 +8,7 @@ import pytest
 from app.models.compute import StepPace, step_time
 from app.models.models import BaseModelSpec, TrainerMemory
 from tests.support.models.tiny_model import save_tiny_model
-from workers.engines.start_plans import speed_measurement
+from workers.engines.start_plans import start as speed_measurement
 from workers.learning.trainer import TrainerOptions, machine_options
 
 

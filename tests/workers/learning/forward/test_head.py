@@ -5,8 +5,7 @@ import torch
 from torch import Tensor, nn
 
 from tests.support.cases import cases
-from workers.learning.head import LogProbHead
-from workers.learning.model_check import OutputScaling
+from workers.learning.head import LogProbHead, OutputScaling
 
 PRECISIONS = [(torch.float64, 1e-12), (torch.float32, 1e-5)]
 

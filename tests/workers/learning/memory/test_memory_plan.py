@@ -22,8 +22,7 @@ from tests.support.learning.random_model import trainer_on
 from workers.compute import attends
 from workers.learning.head import LogProbHead
 from workers.learning.memory.__main__ import lines, main
-from workers.learning.memory.plan import GIB, PlanInputs, plan_memory
-from workers.learning.memory.training_counts import Counts, count, peak_bytes
+from workers.learning.memory.plan import GIB, Counts, PlanInputs, count, peak_bytes, plan_memory
 from workers.learning.trainer import TrainingSample
 
 TOKENS = 600

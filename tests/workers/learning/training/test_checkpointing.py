@@ -11,7 +11,7 @@ from tests.support.learning.random_model import trainer_on
 from tests.support.learning.samples import VOCAB, MakeTrainer
 from tests.support.learning.tensors import assert_equal
 from workers.learning.lora_trainer import LoraTrainer
-from workers.learning.memory.training_counts import peak_bytes
+from workers.learning.memory.plan import peak_bytes
 from workers.learning.trainer import TrainerOptions, TrainingSample
 
 

@@ -13,7 +13,7 @@ from tests.support.learning.gradients import gradients, warmed
 from tests.support.learning.samples import MakeTrainer, random_samples
 from tests.support.learning.tensors import assert_close
 from workers.learning.lora_trainer import LoraTrainer
-from workers.learning.memory.training_counts import peak_bytes
+from workers.learning.memory.plan import peak_bytes
 from workers.learning.token_scores import measured_batch_tokens
 from workers.learning.trainer import TrainingSample
 

@@ -18,7 +18,7 @@ from app.rollouts.trajectory import (
     Trajectory,
     Turn,
 )
-from workers.runs.step_writer import token_record
+from workers.runs.reporter import token_record
 
 NAN, INFINITY = float("nan"), float("inf")
 

@@ -16,8 +16,8 @@ import torch
 from app.models.compute import Products
 from workers.engines.cpu.batching.sequence import PrefixStore, Sequence, SequenceUpdate
 from workers.engines.cpu.batching.version_batch import WHOLE, BatchShape, StepLimit, VersionBatch
-from workers.engines.cpu.models.adapters import Weights
 from workers.engines.cpu.models.attention import KV_POOL_BYTES
+from workers.engines.cpu.models.decoder import Weights
 from workers.engines.cpu.models.versions import ADAPTER_BYTES, MERGED_BYTES, Version, Versions
 
 log = structlog.get_logger()

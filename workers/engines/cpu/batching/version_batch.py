@@ -25,8 +25,8 @@ from workers.engines.cpu.batching.sequence import (
     block_keys,
     shared_length,
 )
-from workers.engines.cpu.models.adapters import Weights
 from workers.engines.cpu.models.attention import FEWEST_ROWS, KV_POOL_BYTES, KvPool, Prefill, Step
+from workers.engines.cpu.models.decoder import Weights
 from workers.engines.cpu.models.versions import Version
 
 Words = np.ndarray[tuple[int], np.dtype[np.uint64]]

@@ -17,18 +17,18 @@ from app.kit.errors import InvalidRequest
 from app.models.engine import AdapterMissing
 from app.models.models import BaseModelSpec
 from app.rollouts.renderer import Renderer
-from workers.engines.cpu.models.adapters import (
+from workers.engines.cpu.models.attention import KvShape
+from workers.engines.cpu.models.decoder import (
     LoraDelta,
     PlainWeights,
     Stamp,
     Weights,
+    fuse_decoder,
     read_adapter,
     read_config,
     stamp_of,
 )
-from workers.engines.cpu.models.attention import KvShape
-from workers.engines.cpu.models.decoder import fuse_decoder
-from workers.learning.model_check import Rotations
+from workers.learning.head import Rotations
 
 
 @dataclass(slots=True, eq=False)

@@ -12,7 +12,7 @@ from transformers import Qwen3ForCausalLM
 from app.kit.errors import InvalidRequest
 from app.models.adapters import CONFIG_FILE, WEIGHTS_FILE
 from tests.support.models.tiny_model import save_adapter, save_tiny_model
-from workers.engines.cpu.models.adapters import read_adapter
+from workers.engines.cpu.models.decoder import read_adapter
 
 
 @pytest.fixture(scope="module")

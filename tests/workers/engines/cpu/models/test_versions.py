@@ -20,8 +20,7 @@ from workers.compute import attends
 from workers.engines.cpu.batching.scheduler import Limits
 from workers.engines.cpu.batching.sequence import Sampling, Sequence
 from workers.engines.cpu.engine import Engine, load_served
-from workers.engines.cpu.models.adapters import read_adapter
-from workers.engines.cpu.models.decoder import LinearLayer, can_pack
+from workers.engines.cpu.models.decoder import LinearLayer, can_pack, read_adapter
 from workers.engines.cpu.models.versions import BaseModel, Versions
 
 
