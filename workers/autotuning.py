@@ -182,7 +182,10 @@ def choose(
     kept = _read(file, autotuning)
     if kept is None:
         kept = _measured(autotuning, measure)
-        _keep(file, kept)
+        try:
+            write_choice(file, kept)
+        except OSError as error:
+            log.warning("the way to compute is not kept", reason=str(error))
     return kept.choice
 
 
@@ -229,10 +232,3 @@ def _read(file: Path, autotuning: Autotuning) -> MeasuredChoice | None:
         return None
     measured_ways = tuple(score.choice for score in kept.scores)
     return kept if measured_ways in ((), autotuning.candidates) else None
-
-
-def _keep(file: Path, kept: MeasuredChoice) -> None:
-    try:
-        write_choice(file, kept)
-    except OSError as error:
-        log.warning("the way to compute is not kept", reason=str(error))

@@ -287,18 +287,15 @@ class Dpo(DpoOptions):
             case "ipo":
                 terms_P = self._ipo(pair_scores(log_ratio_N, inputs, mean=True))
             case "sigmoid":
-                terms_P = self._sigmoid(sums)
+                margin_P = self.beta * (sums.chosen_P - sums.rejected_P)
+                epsilon = self.label_smoothing
+                terms_P = -(1.0 - epsilon) * logsigmoid(margin_P) - epsilon * logsigmoid(-margin_P)
         rewards = PairScores(self.beta * sums.chosen_P, self.beta * sums.rejected_P, sums.present_P)
         return LossTerms(
             zero_masked(terms_P, sums.present_P).sum(),
             never_clipped(inputs),
             preference_sums(rewards, inputs),
         )
-
-    def _sigmoid(self, scores: PairScores) -> Tensor:
-        margin_P = self.beta * (scores.chosen_P - scores.rejected_P)
-        epsilon = self.label_smoothing
-        return -(1.0 - epsilon) * logsigmoid(margin_P) - epsilon * logsigmoid(-margin_P)
 
     def _ipo(self, scores: PairScores) -> Tensor:
         return torch.square(scores.chosen_P - scores.rejected_P - 1.0 / (2.0 * self.beta))

@@ -75,12 +75,19 @@ async def expire(
     await _files(database, objects)
     await _uploads(database, objects)
     await _exports(database, objects)
-    await _strays(database, objects)
+    for project in await objects.children("projects"):
+        files = await objects.children(f"{project.key}/files")
+        keys = [file.key for file in files if (file.age_s or 0.0) > STRAY_AFTER_S]
+        for start in range(0, len(keys), BATCH):
+            await _remove_strays(database, objects, keys[start : start + BATCH])
     await clean_ended(
         database, objects, inference, adapters=adapters, keep_s=KEEP_S, trackers_dir=trackers_dir
     )
     await _rows(database)
-    await _logged_events(database)
+    removed = BATCH
+    while removed == BATCH:
+        async with event_reader(database) as unit:
+            removed = await unit.log.forget(BATCH, keep_s=KEEP_LOG_S)
 
 
 async def _files(database: Database, objects: Objects) -> None:
@@ -136,21 +143,6 @@ async def _rows(database: Database) -> None:
     await of_kind(lambda unit: unit.expiry.remove_stored_responses(BATCH, keep_s=KEEP_S))
     await of_kind(lambda unit: unit.expiry.remove_dashboard_sessions(BATCH))
     await of_kind(lambda unit: unit.expiry.remove_events(BATCH, keep_s=KEEP_EVENTS_S))
-
-
-async def _logged_events(database: Database) -> None:
-    removed = BATCH
-    while removed == BATCH:
-        async with event_reader(database) as unit:
-            removed = await unit.log.forget(BATCH, keep_s=KEEP_LOG_S)
-
-
-async def _strays(database: Database, objects: Objects) -> None:
-    for project in await objects.children("projects"):
-        files = await objects.children(f"{project.key}/files")
-        keys = [file.key for file in files if (file.age_s or 0.0) > STRAY_AFTER_S]
-        for start in range(0, len(keys), BATCH):
-            await _remove_strays(database, objects, keys[start : start + BATCH])
 
 
 async def _remove_strays(database: Database, objects: Objects, keys: list[str]) -> None:

@@ -58,7 +58,7 @@ class ComparedValues:
 
     @property
     def rows(self) -> list[int]:
-        return _shared_rows(self.start, self.tuned)
+        return sorted(row for row in self.start if self.start[row] and self.tuned.get(row))
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +174,9 @@ def bootstrap_interval(
 def _of_resamples(values: Sequence[float], seed: int, tail: float) -> Interval:
     rows = len(values)
     values_R = np.asarray(values, dtype=np.float64)
-    beyond = _expanded_tail(rows, tail)
+    # The share of resamples beyond each end, which approaches `tail` for many rows.
+    freedom = rows - 1
+    beyond = NormalDist().cdf(-t_quantile(freedom, tail=tail) * math.sqrt(rows / freedom))
     low, high = np.quantile(_resampled_means(values_R, seed), [beyond, 1 - beyond]).tolist()
     if beyond * RESAMPLES < _FEWEST_BEYOND:
         mean, reach = fmean(values), t_quantile(rows - 1, tail=tail) * stdev(values) / rows**0.5
@@ -197,16 +199,6 @@ def _resampled_means(values_R: NDArray[np.float64], seed: int) -> NDArray[np.flo
         size = (min(block, RESAMPLES - start), rows)
         parts.append(values_R[generator.integers(0, rows, size=size)].mean(axis=1))
     return np.concatenate(parts)
-
-
-def _expanded_tail(rows: int, tail: float) -> float:
-    """Returns the share of resamples beyond each end; it approaches `tail` for many rows."""
-    freedom = rows - 1
-    return NormalDist().cdf(-t_quantile(freedom, tail=tail) * math.sqrt(rows / freedom))
-
-
-def _shared_rows(base: Values, tuned: Values) -> list[int]:
-    return sorted(row for row in base if base[row] and tuned.get(row))
 
 
 def comparison(

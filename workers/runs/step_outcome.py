@@ -182,15 +182,12 @@ class Stopping:
     def feed(self, outcome: StepOutcome) -> list[RuleTrigger]:
         """Of a step that will be committed, once per step. Returns the triggered rules."""
         triggers = self._watch.feed(outcome.step, outcome.train_values, outcome.valid_values)
-        self._set_due(triggers)
+        if self._due is None or self._due.action != "stop":
+            self._due = decisive_trigger(triggers) or self._due
         return triggers
 
     def feed_baseline(self, outcome: StepOutcome) -> None:
         self._watch.feed(0, {}, outcome.valid_values)
-
-    def _set_due(self, triggers: Sequence[RuleTrigger]) -> None:
-        if self._due is None or self._due.action != "stop":
-            self._due = decisive_trigger(triggers) or self._due
 
     async def _curves(self, unit: RunUnitOfWork) -> Curves:
         points = await unit.metrics.curve(

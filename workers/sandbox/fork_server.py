@@ -182,7 +182,10 @@ def preload(extra: Sequence[str]) -> tuple[str, ...]:
     for name in extra:
         importlib.import_module(name)
         loaded.append(name)
-    _load_encodings()
+    # Codecs, which `str.encode` imports by name.
+    for found in pkgutil.iter_modules(encodings.__path__):
+        with suppress(ImportError):  # some belong to other systems
+            importlib.import_module(f"encodings.{found.name}")
     names = tuple(sorted({name for name in loaded if not name.startswith("_")}))
     sys.meta_path[:] = [BuiltinImporter, FrozenImporter, _NotLoaded()]
     sys.path_importer_cache.clear()
@@ -203,13 +206,6 @@ def _is_there(name: str) -> bool:
     except ImportError:
         return False
     return True
-
-
-def _load_encodings() -> None:
-    """Loads the codecs, which `str.encode` imports by name."""
-    for found in pkgutil.iter_modules(encodings.__path__):
-        with suppress(ImportError):  # some belong to other systems
-            importlib.import_module(f"encodings.{found.name}")
 
 
 class _NotLoaded:
@@ -322,7 +318,10 @@ def _end_of(pid: int) -> dict[str, float]:
 def _become_program(slot: int, protection: Protection, channel: int) -> None:
     os.setsid()
     keep_priority()
-    _keep_only(channel)
+    if channel != CHANNEL:
+        os.dup2(channel, CHANNEL)
+    os.closerange(0, 2)
+    os.closerange(CHANNEL + 1, os.sysconf("SC_OPEN_MAX"))
     try:
         protection.confine(slot)
     except BaseException as error:
@@ -338,13 +337,6 @@ def _become_program(slot: int, protection: Protection, channel: int) -> None:
         reply = OUT_OF_MEMORY
     _write(reply)
     os._exit(0)
-
-
-def _keep_only(channel: int) -> None:
-    if channel != CHANNEL:
-        os.dup2(channel, CHANNEL)
-    os.closerange(0, 2)
-    os.closerange(CHANNEL + 1, os.sysconf("SC_OPEN_MAX"))
 
 
 def _read_program() -> bytes | None:

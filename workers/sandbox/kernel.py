@@ -171,20 +171,16 @@ def switch_user(uid: int) -> None:
 
 def drop_privileges() -> None:
     """Gives up all capabilities and the ways to new ones. Raises `OSError`."""
-    _drop_capabilities()
+    none = (ctypes.c_uint32 * 6)()  # two sets of three masks
+    header = _Header(_CAPABILITY_VERSION_3, 0)
+    number = _CAPSET[os.uname().machine]
+    system_call(number, ctypes.byref(header), ctypes.byref(none))
     forbid_new_privileges()
     forbid_dumps()
 
 
 class _Header(ctypes.Structure):
     _fields_ = (("version", ctypes.c_uint32), ("pid", ctypes.c_int))
-
-
-def _drop_capabilities() -> None:
-    none = (ctypes.c_uint32 * 6)()  # two sets of three masks
-    header = _Header(_CAPABILITY_VERSION_3, 0)
-    number = _CAPSET[os.uname().machine]
-    system_call(number, ctypes.byref(header), ctypes.byref(none))
 
 
 _TRIED_UID: Final = 60_800
@@ -234,11 +230,18 @@ def _try(layer: Layer, *, first_uid: int) -> None:
         case "own_user":
             switch_user(first_uid)
         case "namespaces":
-            _try_namespaces()
+            enter_namespaces()
+            enter_for_one()
+            if not _succeeds(lambda: None) or os.listdir("/"):  # noqa: PTH208 - no pathlib in this small interpreter
+                raise OSError("the namespaces are not empty")
         case "landlock":
-            _try_landlock()
+            drop_privileges()
+            restrict()
+            _must_fail(lambda: os.listdir("/"))  # noqa: PTH208 - no pathlib in this small interpreter
         case "seccomp":
-            _try_seccomp()
+            drop_privileges()
+            install()
+            _must_fail(os.getcwd)  # a call that is not in the list
 
 
 def _succeeds(attempt: Callable[[], None]) -> bool:
@@ -252,25 +255,6 @@ def _succeeds(attempt: Callable[[], None]) -> bool:
         finally:
             os._exit(status)
     return os.waitpid(pid, 0)[1] == 0
-
-
-def _try_namespaces() -> None:
-    enter_namespaces()
-    enter_for_one()
-    if not _succeeds(lambda: None) or os.listdir("/"):  # noqa: PTH208 - no pathlib in this small interpreter
-        raise OSError("the namespaces are not empty")
-
-
-def _try_landlock() -> None:
-    drop_privileges()
-    restrict()
-    _must_fail(lambda: os.listdir("/"))  # noqa: PTH208 - no pathlib in this small interpreter
-
-
-def _try_seccomp() -> None:
-    drop_privileges()
-    install()
-    _must_fail(os.getcwd)  # a call that is not in the list
 
 
 def _must_fail(act: Callable[[], object]) -> None:

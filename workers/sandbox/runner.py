@@ -220,7 +220,11 @@ class Runner:
                 header = await read_object(reader, limit=MAX_HEADER)
             answering = asyncio.create_task(self._answer(header, reader))
             try:
-                await _show_life(writer, until=answering)
+                # Until a task is done. Raises `OSError` if the caller disconnects.
+                while not (await asyncio.wait({answering}, timeout=KEEP_ALIVE_S))[0]:
+                    writer.write(to_frame(KEEP_ALIVE))
+                    if writer.is_closing():
+                        raise ConnectionResetError("the caller disconnected")
             finally:
                 answering.cancel()  # the caller disconnected
             writer.write(to_frame(answering.result()))
@@ -296,14 +300,6 @@ class Runner:
             fork_server.close()
             raise BelowFloor(missing, fork_server.level)
         return fork_server
-
-
-async def _show_life(writer: asyncio.StreamWriter, *, until: asyncio.Task[Any]) -> None:
-    """Until a task is done. Raises `OSError` if the caller disconnects."""
-    while not (await asyncio.wait({until}, timeout=KEEP_ALIVE_S))[0]:
-        writer.write(to_frame(KEEP_ALIVE))
-        if writer.is_closing():
-            raise ConnectionResetError("the caller disconnected")
 
 
 @contextmanager

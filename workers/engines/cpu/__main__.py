@@ -64,11 +64,6 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(argv)
 
 
-def _api_key() -> str:
-    key = HostSettings().engine_api_key
-    return "" if key is None else key.get_secret_value()
-
-
 def _way(specs: list[BaseModelSpec], arguments: argparse.Namespace) -> ComputeChoice:
     autotuning = engine_autotuning(
         specs, dtype=getattr(torch, arguments.dtype), invariant=arguments.batch_invariant
@@ -122,7 +117,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     arguments = _arguments(argv)
     log_to_stderr()
     # The engine starts with few environment variables, too few for the complete settings.
-    api_key = _api_key()
+    key = HostSettings().engine_api_key
+    api_key = "" if key is None else key.get_secret_value()
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     torch.set_num_threads(1)  # affects this thread only; see `Engine`
     asyncio.run(_serve(arguments, api_key))

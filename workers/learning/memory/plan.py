@@ -95,7 +95,11 @@ def count(
     longest: int | None = None,
 ) -> Counts:
     """For rows of up to `longest` tokens. Raises `UncountableModel`, `ValueError` if not causal."""
-    lengths = _lengths(config, longest)
+    # Longer than a sliding window if rows exceed it: masks begin there.
+    text: Any = config.get_text_config()
+    window = getattr(text, "sliding_window", None) or 0
+    beyond = window if window < (longest or text.max_position_embeddings) else 0
+    lengths = [beyond + length for length in _LENGTHS]
     try:
         return _count(config, dtype, rank=rank, checkpointing=checkpointing, lengths=lengths)
     except (NotImplementedError, RuntimeError) as error:
@@ -179,14 +183,6 @@ class _Growth:
             return cls(low - slope * few, slope, 0.0)
         slope = first - a_pair * (some + few)
         return cls(low - slope * few - a_pair * few**2, slope, a_pair)
-
-
-def _lengths(config: PretrainedConfig, longest: int | None) -> list[int]:
-    """Longer than a sliding window if rows exceed it: masks begin there."""
-    text: Any = config.get_text_config()
-    window = getattr(text, "sliding_window", None) or 0
-    beyond = window if window < (longest or text.max_position_embeddings) else 0
-    return [beyond + length for length in _LENGTHS]
 
 
 def kv_bytes_a_token(config: PretrainedConfig) -> int:

@@ -368,7 +368,10 @@ class Decoder:
         cosine_N1D, sine_N1D = rotation_NPD[:, :1], rotation_NPD[:, 1:]
         for index, layer in enumerate(self._layers):
             heads_NHD = self._heads(layer, hidden_NC, cosine_N1D, sine_N1D)
-            query_NHD = self._store(step, index, heads_NHD)
+            keys = self._shape.key_heads
+            stored_NPHD = heads_NHD[:, -2 * keys :].view(len(heads_NHD), 2, keys, -1)
+            step.kv_pool.store(index, step.rows_N, step.positions_N, stored_NPHD)
+            query_NHD = heads_NHD[:, : -2 * keys]
             output_NHD = attend(query_NHD, step, index, scaling=layer.scaling, window=layer.window)
             hidden_NC = layer.output.added_to(hidden_NC, output_NHD.flatten(1))
             gate_up_NF = layer.gate_up(self._norm(hidden_NC, layer.post_norm_C))
@@ -429,12 +432,6 @@ class Decoder:
         swapped_NHD = unrotated_NHD.roll(shape.head_size // 2, dims=-1)
         torch.addcmul(unrotated_NHD * cosine_N1D, swapped_NHD, sine_N1D, out=queries_keys_NHD)
         return heads_NHD
-
-    def _store(self, step: Step, index: int, heads_NHD: Tensor) -> Tensor:
-        keys = self._shape.key_heads
-        stored_NPHD = heads_NHD[:, -2 * keys :].view(len(heads_NHD), 2, keys, -1)
-        step.kv_pool.store(index, step.rows_N, step.positions_N, stored_NPHD)
-        return heads_NHD[:, : -2 * keys]
 
 
 def _plain_weight(product: LinearLayer) -> Tensor:
