@@ -4,10 +4,12 @@ A `RequestError` is answered with its status code in the hosted error envelope; 
 the others to one, and a run ends with them. A wrong state is a 400, because the SDK retries 409.
 """
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Coroutine, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import ClassVar, Final, Literal
+from typing import Any, ClassVar, Final, TypeVar
+
+T = TypeVar("T")
 
 
 class AgentRftError(Exception):
@@ -166,6 +168,14 @@ class RunFailed(AgentRftError):
     def __init__(self, message: str, *, code: str, param: str | None = None) -> None:
         super().__init__(message)
         self.message, self.code, self.param = message, code, param
+
+
+async def together(works: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
+    """Runs them side by side; returns the results in order. Raises the first fault alone."""
+    with first_fault():
+        async with asyncio.TaskGroup() as tasks:
+            running = [tasks.create_task(work) for work in works]
+    return [task.result() for task in running]
 
 
 @contextmanager

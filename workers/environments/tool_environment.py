@@ -1,6 +1,5 @@
 """The environment of a rollout that consists of a set of tools."""
 
-import asyncio
 import json
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from pydantic import TypeAdapter
 from app.files.datasets import DatasetRow
 from app.kit.endpoint_pool import Endpoint, EndpointPool
 from app.kit.endpoints import CallSigner, EndpointFault, FaultKind, failure_class
-from app.kit.errors import first_fault
+from app.kit.errors import together
 from app.kit.ids import SampleKey
 from app.kit.telemetry import SPANS
 from app.kit.texts import storable
@@ -54,14 +53,12 @@ class ToolEnvironment:
         if self._key is None:
             raise RuntimeError("a step before the reset")
         key = self._key
-        with first_fault():
-            async with asyncio.TaskGroup() as tasks:
-                replies = [
-                    tasks.create_task(self._reply(call, CallPosition(key, turn.index, number)))
-                    for number, call in enumerate(turn.tool_calls)
-                ]
-        finished = tuple(reply.result() for reply in replies)
-        return StepResult(finished, elapsed_s=max(reply.outcome.latency_s for reply in finished))
+        replies = await together(
+            self._reply(call, CallPosition(key, turn.index, number))
+            for number, call in enumerate(turn.tool_calls)
+        )
+        elapsed_s = max(reply.outcome.latency_s for reply in replies)
+        return StepResult(tuple(replies), elapsed_s=elapsed_s)
 
     async def close(self) -> None:
         """Releases the rollout's sessions; the tools belong to the job."""
@@ -69,16 +66,12 @@ class ToolEnvironment:
             await self._tools.release(self._key)
 
     async def _reply(self, call: ParsedToolCall, position: CallPosition) -> ToolReply:
-        outcome = await self._call(call, position)
-        return ToolReply(position, storable(call.name), storable(call.arguments_json), outcome)
-
-    async def _call(self, call: ParsedToolCall, position: CallPosition) -> ToolOutcome:
-        fault = check_arguments(call, self._schemas)
-        if fault is not None:
-            return ToolOutcome(fault.text, fault.error, 0.0, 0)
-        return await self._tools.call(
-            position, call.name, call.arguments_json, journal=self._journal
-        )
+        name, arguments = call.name, call.arguments_json
+        if (fault := check_arguments(call, self._schemas)) is not None:
+            outcome = ToolOutcome(fault.text, fault.error, 0.0, 0)
+        else:
+            outcome = await self._tools.call(position, name, arguments, journal=self._journal)
+        return ToolReply(position, storable(name), storable(arguments), outcome)
 
 
 _TYPES: Final[dict[str, tuple[type, ...]]] = {
@@ -114,8 +107,7 @@ def check_arguments(call: ParsedToolCall, schemas: Sequence[dict[str, Any]]) -> 
         arguments = None
     if not isinstance(arguments, dict):
         return CallFault("Error: the arguments are not a JSON object.", "bad_arguments")
-    fault = _mismatch(arguments, function.get("parameters") or {})
-    if fault is None:
+    if (fault := _mismatch(arguments, function.get("parameters") or {})) is None:
         return None
     return CallFault(f"Error: wrong arguments for {call.name}: {fault}.", "bad_arguments")
 
@@ -127,10 +119,9 @@ def _mismatch(arguments: dict[str, Any], schema: dict[str, Any]) -> str | None:
     for name in required if isinstance(required, list) else ():
         if isinstance(name, str) and name not in arguments:
             return f"{name!r} is missing"
-    if schema.get("additionalProperties") is False:
-        for name in arguments:
-            if name not in properties:
-                return f"{name!r} is not a parameter"
+    for name in arguments if schema.get("additionalProperties") is False else ():
+        if name not in properties:
+            return f"{name!r} is not a parameter"
     for name, value in arguments.items():
         expected = _wrong_type(value, properties.get(name))
         if expected is not None:
@@ -141,11 +132,13 @@ def _mismatch(arguments: dict[str, Any], schema: dict[str, Any]) -> str | None:
 def _wrong_type(value: Any, schema: Any) -> str | None:
     named = schema.get("type") if isinstance(schema, dict) else None
     names = [named] if isinstance(named, str) else named
-    if not isinstance(names, list) or not names:
-        return None
-    if any(not isinstance(name, str) or name not in _TYPES for name in names):
+    if not isinstance(names, list) or not names or not all(map(_is_known, names)):
         return None
     return None if any(_is(value, name) for name in names) else " or ".join(names)
+
+
+def _is_known(name: Any) -> bool:
+    return isinstance(name, str) and name in _TYPES
 
 
 def _is(value: Any, name: str) -> bool:
@@ -254,17 +247,10 @@ class McpTools:
         self, endpoints: EndpointPool, signer: CallSigner, servers: Sequence[McpServerSpec]
     ) -> None:
         self.servers = tuple(servers)
-        listed = [(server, server.listing) for server in servers]
-        self._owners = {
-            tool.name: server.server_label
-            for server, listing in listed
-            if listing is not None
-            for tool in listing.tools
-        }
+        listed = [(one, one.listing) for one in servers if one.listing is not None]
+        self._owners = {tool.name: one.server_label for one, of in listed for tool in of.tools}
         self._servers = {
-            server.server_label: (called_server(server, endpoints, signer), listing)
-            for server, listing in listed
-            if listing is not None
+            one.server_label: (called_server(one, endpoints, signer), of) for one, of in listed
         }
         self._sessions: dict[SampleKey, dict[str, McpSession]] = {}
 

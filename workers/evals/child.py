@@ -24,7 +24,7 @@ from app.evals.data_sources import (
 )
 from app.evals.evals import ALL_ITEMS_ERRORED, OutputItem, nothing_scored
 from app.files.rows import MAX_ROW_BYTES, is_blank
-from app.kit.errors import NotFound, RunFailed, first_fault
+from app.kit.errors import NotFound, RunFailed, together
 from app.kit.leases import Lease
 from app.kit.local_objects import local_copy
 from app.kit.telemetry import SPANS
@@ -61,10 +61,8 @@ class EvalWork:
         limit_s = self._context.clients.settings.runs.max_eval_run_s
         limit = asyncio.timeout(limit_s - self._context.age_s)
         try:
-            with first_fault():
-                async with limit, asyncio.TaskGroup() as tasks:
-                    for _ in range(CONCURRENT_SAMPLES):
-                        tasks.create_task(self._work(rows))
+            async with limit:
+                await together(self._work(rows) for _ in range(CONCURRENT_SAMPLES))
         except TimeoutError:
             if not limit.expired():
                 raise

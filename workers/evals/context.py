@@ -110,14 +110,12 @@ class GroupedCriterion:
         return ScoredSamples(answers, [sum_of_usages([asked_once, own[0]]), *own[1:]])
 
     def _bounded(self, answer: ScoreResult | ScoreFault) -> ScoreResult | ScoreFault:
-        match answer:
-            case ScoreFault():
-                return answer
-            case ScoreResult():
-                try:
-                    return within_bound(answer, source=self.name)
-                except ScoreFault as fault:
-                    return fault
+        try:
+            return (
+                answer if isinstance(answer, ScoreFault) else within_bound(answer, source=self.name)
+            )
+        except ScoreFault as fault:
+            return fault
 
 
 ItemCriterion = SingleCriterion | GroupedCriterion
@@ -133,12 +131,10 @@ def build_criterion(spec: AnyGrader, ports: GradingPorts, *, compares: bool) -> 
 
 
 def _used(answer: ScoreResult | ScoreFault) -> Mapping[str, Mapping[str, TokenUsage]]:
-    match answer:
-        case ScoreFault():
-            return answer.spent
-        case ScoreResult():
-            parts = {name: part.token_usage for name, part in answer.children.items()}
-            return parts or {"": answer.token_usage}
+    if isinstance(answer, ScoreFault):
+        return answer.spent
+    parts = {name: part.token_usage for name, part in answer.children.items()}
+    return parts or {"": answer.token_usage}
 
 
 _GRADER: TypeAdapter[EvalCriterion] = TypeAdapter(Grader)

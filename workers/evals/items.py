@@ -38,7 +38,7 @@ from app.graders.samples import object_or_list, one_turn_keys
 from app.graders.scorer import GradeRequest, ScoreFault, ScoreResult, TokenUsage
 from app.graders.templates import MissingVariable, RenderedTooLong, parse_template
 from app.jobs.response_formats import with_trained_effort
-from app.kit.errors import LeaseLost, RequestError, RunFailed, Unavailable, first_fault
+from app.kit.errors import LeaseLost, RequestError, RunFailed, Unavailable, together
 from app.kit.fields import Json
 from app.kit.ids import GroupKey, SampleKey, new_id
 from app.models.engine import AdapterMissing
@@ -137,18 +137,14 @@ class CriteriaScorer:
         names, criteria = result_names(self._context.of), self._context.of.testing_criteria
         outcome = self.outcomes[key]
         for name, criterion, answer in zip(names, criteria, answers, strict=True):
-            match answer:
-                case ScoreFault():
-                    fault = {"code": f"grader_{answer.kind}", "message": answer.details}
-                    outcome.faults.append(fault)
-                case ScoreResult():
-                    outcome.results.append(_result(name, criterion, answer))
+            if isinstance(answer, ScoreFault):
+                fault = {"code": f"grader_{answer.kind}", "message": answer.details}
+                outcome.faults.append(fault)
+            else:
+                outcome.results.append(_result(name, criterion, answer))
         for name, answer in zip(names, answers, strict=True):
-            match answer:
-                case ScoreFault():
-                    return to_failure(answer, name)
-                case ScoreResult():
-                    pass
+            if isinstance(answer, ScoreFault):
+                return to_failure(answer, name)
         passed = sum(result["passed"] for result in outcome.results)
         scores = {result["name"]: result["score"] for result in outcome.results}
         return Grade(passed / len(outcome.results), scores)
@@ -267,13 +263,8 @@ async def _samples(
 ) -> dict[SampleKey, _ItemSample]:
     match context.source:
         case SampledSource() as source:
-            with first_fault():
-                async with asyncio.TaskGroup() as tasks:
-                    asked = {
-                        key: tasks.create_task(_drawn(context, source, key, row, slots))
-                        for key in keys
-                    }
-            return {key: task.result() for key, task in asked.items()}
+            drawn = await together(_drawn(context, source, key, row, slots) for key in keys)
+            return dict(zip(keys, drawn, strict=True))
         case JsonlSource():
             return {key: await _given(context, row) for key in keys}
 

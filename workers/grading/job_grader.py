@@ -1,6 +1,5 @@
 """A job's per-sample grader: applies the shared scorer to trajectories and journals its scores."""
 
-import asyncio
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -30,7 +29,13 @@ from app.graders.scorer import (
     within_bound,
 )
 from app.kit.endpoints import FaultKind, failure_class
-from app.kit.errors import FORMULA_ERROR, MODEL_ERROR, PYTHON_ERROR, SANDBOX_ERROR, first_fault
+from app.kit.errors import (
+    FORMULA_ERROR,
+    MODEL_ERROR,
+    PYTHON_ERROR,
+    SANDBOX_ERROR,
+    together,
+)
 from app.kit.ids import SampleKey
 from app.kit.telemetry import SPANS
 from app.rollouts.metrics import ANSWER_FLAGS
@@ -75,13 +80,9 @@ class PerSampleScorer:
     async def score(
         self, trajectories: Sequence[Trajectory], row: DatasetRow, *, journal: Journal
     ) -> list[GradeOrFailure]:
-        with first_fault():
-            async with asyncio.TaskGroup() as tasks:
-                verdicts = [
-                    tasks.create_task(self.score_early(trajectory, row, journal=journal))
-                    for trajectory in trajectories
-                ]
-        return [verdict.result() for verdict in verdicts]
+        return await together(
+            self.score_early(trajectory, row, journal=journal) for trajectory in trajectories
+        )
 
 
 class GraderFailure(Exception):
@@ -132,11 +133,9 @@ class JobGrader:
             verdict = to_verdict(await self._scorer.score(request), self._name)
         except ScoreFault as fault:
             raise GraderFailure(to_failure(fault, self._name)) from fault
-        match verdict:
-            case Grade():
-                return verdict
-            case Failure():
-                raise GraderFailure(verdict)
+        if isinstance(verdict, Failure):
+            raise GraderFailure(verdict)
+        return verdict
 
 
 def to_failure(fault: ScoreFault, grader: str) -> Failure:
@@ -291,11 +290,9 @@ class GroupGrader:
         return _GroupVerdicts(tuple(self._verdict(result) for result in results))
 
     def _verdict(self, result: ScoreResult | ScoreFault) -> GradeOrFailure:
-        match result:
-            case ScoreFault():
-                return to_failure(result, self._name)
-            case ScoreResult():
-                return to_verdict(result, self._name)
+        if isinstance(result, ScoreFault):
+            return to_failure(result, self._name)
+        return to_verdict(result, self._name)
 
 
 def _shared(failure: Failure, count: int) -> Failure:

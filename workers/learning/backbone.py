@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import accumulate
-from typing import Any, Final, Protocol, Self
+from typing import Any, Final, Self
 
 import structlog
 import torch
@@ -44,27 +44,10 @@ class Sequences:
         return cls(query_ends, key_ends, max(queries), max(keys), causal)
 
 
-class Kernel(Protocol):
-    """The flash kernel for tensors (tokens, heads, head size); key heads divide query heads."""
-
-    def forward(
-        self, query_MHK: Tensor, key_NJK: Tensor, value_NJK: Tensor, at: Sequences, scale: float
-    ) -> tuple[Tensor, Tensor]: ...
-
-    def backward(
-        self,
-        grad_MHK: Tensor,
-        inputs: tuple[Tensor, Tensor, Tensor],
-        out_MHK: Tensor,
-        sums_HM: Tensor,
-        at: Sequences,
-        scale: float,
-    ) -> tuple[Tensor, Tensor, Tensor]: ...
-
-
 class FlashKernel:
     """Torch's flash kernel for sequences of several lengths, called as
-    `torch.nn.attention.varlen` calls it; that one cannot take a merged log-sum-exp.
+    `torch.nn.attention.varlen` calls it; that one cannot take a merged log-sum-exp. Tensors are
+    (tokens, heads, head size); key heads divide query heads.
     """
 
     def forward(
@@ -113,7 +96,7 @@ class FlashKernel:
         return grads
 
 
-KERNEL: Kernel = FlashKernel()
+KERNEL = FlashKernel()
 
 
 def can_attend(query: Tensor) -> bool:

@@ -21,8 +21,9 @@ from app.database import Database
 from app.jobs.ended_jobs import EndedJob
 from app.jobs.integrations import LIBRARIES
 from app.kit.errors import Unavailable
-from app.kit.objects import Objects, build_objects
-from app.maintenance import AgedJob, MaintenanceUnitOfWork, RetainedKind, maintenance
+from app.kit.local_objects import build_objects
+from app.kit.objects import Objects
+from app.maintenance import MaintenanceUnitOfWork, RetainedKind, maintenance
 from app.models.engine import AdapterCache, Inference, build_adapter_cache
 from app.settings import RetentionSettings
 from app.webhooks.events import KEEP_S as KEEP_EVENTS_S
@@ -133,16 +134,13 @@ async def _exports(database: Database, objects: Objects) -> None:
 
 
 async def _rows(database: Database) -> None:
-    async def of_kind(remove: Callable[[MaintenanceUnitOfWork], Awaitable[int]]) -> None:
-        removed = BATCH
-        while removed == BATCH:
-            async with maintenance(database) as unit:
-                removed = await remove(unit)
-
-    await of_kind(lambda unit: unit.expiry.remove_registered_objects(BATCH, keep_s=KEEP_S))
-    await of_kind(lambda unit: unit.expiry.remove_stored_responses(BATCH, keep_s=KEEP_S))
-    await of_kind(lambda unit: unit.expiry.remove_dashboard_sessions(BATCH))
-    await of_kind(lambda unit: unit.expiry.remove_events(BATCH, keep_s=KEEP_EVENTS_S))
+    for remove in (
+        lambda unit: unit.expiry.remove_registered_objects(BATCH, keep_s=KEEP_S),
+        lambda unit: unit.expiry.remove_stored_responses(BATCH, keep_s=KEEP_S),
+        lambda unit: unit.expiry.remove_dashboard_sessions(BATCH),
+        lambda unit: unit.expiry.remove_events(BATCH, keep_s=KEEP_EVENTS_S),
+    ):
+        await _in_batches(database, BATCH, remove)
 
 
 async def _remove_strays(database: Database, objects: Objects, keys: list[str]) -> None:
@@ -175,7 +173,10 @@ async def retire(database: Database, retention: RetentionSettings) -> None:
         if days is not None:
             counts[kind] = await _mark_jobs(database, kind, days)
     if retention.files_days is not None:
-        counts["files"] = await _expire_files(database, retention.files_days)
+        days = retention.files_days
+        counts["files"] = await _in_batches(
+            database, _BATCH, lambda unit: unit.retention.expire_files(_BATCH, days=days)
+        )
     for noun, days in (
         ("audit_logs", retention.audit_logs_days),
         ("usage_records", retention.usage_days),
@@ -183,7 +184,7 @@ async def retire(database: Database, retention: RetentionSettings) -> None:
         ("feedback", retention.feedback_days),
     ):
         if days is not None:
-            counts[noun] = await _forget(database, partial(_remove, noun, days=days))
+            counts[noun] = await _in_batches(database, _BATCH, partial(_remove, noun, days=days))
     if any(counts.values()):
         log.info("removed by age", **counts)
 
@@ -194,23 +195,10 @@ async def _mark_jobs(database: Database, kind: RetainedKind, days: float) -> int
         async with maintenance(database) as unit:
             jobs = await unit.retention.aged(kind, _BATCH, days=days, after=last)
         for job in jobs:
-            marked += await _mark(database, kind, job, days)
+            async with maintenance(database) as unit:
+                marked += await unit.retention.mark(kind, job, days=days)
         last, full = (jobs[-1] if jobs else None), len(jobs) == _BATCH
     return marked
-
-
-async def _mark(database: Database, kind: RetainedKind, job: AgedJob, days: float) -> bool:
-    async with maintenance(database) as unit:
-        return await unit.retention.mark(kind, job, days=days)
-
-
-async def _expire_files(database: Database, days: float) -> int:
-    expired, newly = 0, _BATCH
-    while newly == _BATCH:
-        async with maintenance(database) as unit:
-            newly = await unit.retention.expire_files(_BATCH, days=days)
-        expired += newly
-    return expired
 
 
 async def _remove(noun: ForgottenNoun, unit: MaintenanceUnitOfWork, *, days: float) -> int:
@@ -225,11 +213,11 @@ async def _remove(noun: ForgottenNoun, unit: MaintenanceUnitOfWork, *, days: flo
             return await unit.expiry.remove_feedback(_BATCH, days=days)
 
 
-async def _forget(
-    database: Database, remove: Callable[[MaintenanceUnitOfWork], Awaitable[int]]
+async def _in_batches(
+    database: Database, size: int, remove: Callable[[MaintenanceUnitOfWork], Awaitable[int]]
 ) -> int:
-    removed, newly = 0, _BATCH
-    while newly == _BATCH:
+    removed, newly = 0, size
+    while newly == size:
         async with maintenance(database) as unit:
             newly = await remove(unit)
         removed += newly
@@ -307,15 +295,14 @@ async def _remove_objects(objects: Objects, job: EndedJob) -> None:
 
 async def _remove_rows(database: Database, job: EndedJob) -> int:
     """The rows of a deleted job, or the rollouts past retention. Returns their number."""
-    removed, batch = 0, _ROWS if job.loses_rollouts else 0
-    while batch == _ROWS:
-        async with maintenance(database) as unit:
-            if job.deleted:
-                batch = await unit.ended_jobs.remove_children(job, _ROWS)
-            else:
-                batch = await unit.ended_jobs.remove_rollouts(job, _ROWS)
-        removed += batch
-    return removed
+    if not job.loses_rollouts:
+        return 0
+
+    async def remove(unit: MaintenanceUnitOfWork) -> int:
+        ended = unit.ended_jobs
+        return await (ended.remove_children if job.deleted else ended.remove_rollouts)(job, _ROWS)
+
+    return await _in_batches(database, _ROWS, remove)
 
 
 async def _unloaded(inference: Inference, jobs: list[EndedJob]) -> bool:
@@ -338,17 +325,17 @@ def remove_tracked(trackers_dir: Path, project_id: str, job_id: str, *, everythi
     for kind, library in LIBRARIES.items():
         directory = trackers_dir / kind / project_id / job_id
         if everything:
-            _remove_cleanup(directory)
+            _remove_tree(directory)
             continue
         for pattern in library.messages:
             for path in directory.glob(pattern):
-                _remove_cleanup(path)
+                _remove_tree(path)
         if kind == "trackio":
             for database in directory.glob(_DATABASES):
                 _remove_traces(database)
 
 
-def _remove_cleanup(path: Path) -> None:
+def _remove_tree(path: Path) -> None:
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:

@@ -174,7 +174,6 @@ def end_with_parent(exit_code: int) -> None:
     threading.Thread(target=wait, name="parent-watch", daemon=True).start()
 
 
-_STDIN_PULSE = 0
 _MAX_WORDS = 120
 
 
@@ -191,11 +190,11 @@ def decode(line: bytes) -> ProgressMark:
 
 async def send_beats(every_s: float) -> None:
     """Writes a line at every beat, for ever. Returns at once in a process without a supervisor."""
-    if not stat.S_ISSOCK(os.fstat(_STDIN_PULSE).st_mode):
+    if not stat.S_ISSOCK(os.fstat(_STDIN).st_mode):
         return
     # A second descriptor of the same socket; the thread of `parent_watch` blocks on the first one,
     # so the socket itself must not become non-blocking.
-    with socket.socket(fileno=os.dup(_STDIN_PULSE)) as line:
+    with socket.socket(fileno=os.dup(_STDIN)) as line:
         while True:
             # A supervisor that was stopped for a while reads nothing; one more line would have no
             # reader.

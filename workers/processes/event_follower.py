@@ -99,11 +99,9 @@ class Follower:
 
     async def _next_batch(self, consumer: Consumer) -> bool:
         """Handles one batch. Returns whether more events may follow."""
-        match consumer:
-            case RowConsumer():
-                return await self._write(consumer)
-            case ExternalConsumer():
-                return await self._send(consumer)
+        if isinstance(consumer, RowConsumer):
+            return await self._write(consumer)
+        return await self._send(consumer)
 
     async def _write(self, consumer: RowConsumer) -> bool:
         async with event_reader(self._database) as unit:

@@ -170,14 +170,11 @@ def call_records(
     seen = {(call.name, call.arguments) for call in earlier}
     records = []
     for reply, text in shown:
-        match reply:
-            case ToolReply():
-                call = (reply.name, reply.arguments)
-                repeated = reply.name != UNPARSABLE_CALL and call in seen
-                records.append(_record(reply, text, repeated=repeated, tokens=count_tokens(text)))
-                seen.add(call)
-            case UserReply():
-                pass
+        if isinstance(reply, ToolReply):
+            call = (reply.name, reply.arguments)
+            repeated = reply.name != UNPARSABLE_CALL and call in seen
+            records.append(_record(reply, text, repeated=repeated, tokens=count_tokens(text)))
+            seen.add(call)
     return tuple(records)
 
 

@@ -14,13 +14,13 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from pydantic import TypeAdapter
 
 from app.files.datasets import DatasetRow
-from app.kit.errors import InvalidRequest, RunFailed, first_fault
-from app.kit.ids import SampleKey, Split
+from app.kit.errors import InvalidRequest, RunFailed, together
+from app.kit.ids import SampleKey
 from app.kit.telemetry import SPANS
 from app.kit.texts import excerpt, storable
 from app.models.context_size import most_characters
@@ -293,7 +293,7 @@ async def prompt_ids(
             # A template repeats what it does not expect, which is text of the environment.
             why = f"cannot be rendered: {excerpt(str(error), most=_SHOWN)}"
             raise _unusable(source, why) from error
-        label = _file_of(key.split)
+        label = "training" if key.split == "train" else "validation"
         raise RunFailed(
             f"Example {row.index + 1} of the {label} file cannot be rendered: {error}",
             code=f"invalid_{label}_file",
@@ -307,14 +307,6 @@ async def prompt_ids(
 def _unusable(source: str, why: str) -> InfrastructureFailure:
     message = f"the conversation that it began {why}"
     return InfrastructureFailure(Failure(FailureClass.ENVIRONMENT_BAD_REPLY, message, source))
-
-
-def _file_of(split: Split) -> Literal["training", "validation"]:
-    match split:
-        case "train":
-            return "training"
-        case "valid" | "valid_greedy" | "valid_base" | "test" | "report":
-            return "validation"
 
 
 NOTICE: Final = "\n[cut: the reply did not fit into the context]"
@@ -425,10 +417,6 @@ class ScoredGroup:
         return math.ceil(min_share * len(self.rollouts))
 
 
-def _ignore() -> None:
-    pass
-
-
 async def run_group(
     setup: RolloutSetup,
     row: DatasetRow,
@@ -436,7 +424,7 @@ async def run_group(
     *,
     policy: Policy,
     journal: Journal,
-    on_finished: Callable[[], None] = _ignore,
+    on_finished: Callable[[], None] = lambda: None,
 ) -> ScoredGroup:
     """`on_finished` is called whenever a rollout has left its slot."""
     asked = set[SampleKey]()
@@ -452,12 +440,8 @@ async def run_group(
         on_finished()
         return rollout
 
-    with first_fault():
-        async with asyncio.TaskGroup() as tasks:
-            played = [tasks.create_task(play(key)) for key in keys]
-    group = await score_group(
-        [task.result() for task in played], row, scorer=setup.scorer, journal=journal
-    )
+    played = await together(play(key) for key in keys)
+    group = await score_group(played, row, scorer=setup.scorer, journal=journal)
     # An earlier claim has counted a rollout of which everything was replayed.
     count_rollouts([rollout for rollout in group.rollouts if rollout.key in asked])
     return group
@@ -471,13 +455,9 @@ async def run_groups(
     journal: Journal,
 ) -> list[ScoredGroup]:
     """Runs several groups side by side, as many rollouts at a time as the setup has slots."""
-    with first_fault():
-        async with asyncio.TaskGroup() as tasks:
-            running = [
-                tasks.create_task(run_group(setup, row, keys, policy=policy, journal=journal))
-                for row, keys in groups
-            ]
-    return [task.result() for task in running]
+    return await together(
+        run_group(setup, row, keys, policy=policy, journal=journal) for row, keys in groups
+    )
 
 
 async def score_group(
@@ -490,12 +470,9 @@ async def score_group(
     """Scores the finished rollouts of a row that have no verdict yet, including posted ones."""
     unscored, given = list[Trajectory](), list[ScoredRollout | None]()
     for rollout in rollouts:
-        match rollout:
-            case Trajectory():
-                unscored.append(rollout)
-                given.append(None)
-            case ScoredRollout():
-                given.append(rollout)
+        given.append(rollout if isinstance(rollout, ScoredRollout) else None)
+        if isinstance(rollout, Trajectory):
+            unscored.append(rollout)
     verdicts: Sequence[GradeOrFailure] = []
     try:
         verdicts = await scorer.score(unscored, row, journal=journal) if unscored else []

@@ -23,6 +23,7 @@ from app.jobs.jobs import (
     JobError,
     ReachedCap,
     StopRequest,
+    validating_message,
 )
 from app.jobs.results import result_file
 from app.jobs.run_store import MOST_PUT_BACKS
@@ -134,7 +135,7 @@ class JobRun:
 
     async def _work(self) -> None:
         if not self._context.files_validated:
-            await self._reporter.announcer.validating_files()
+            await self._reporter.announcer.message_once(validating_message(self._job))
         prepared = await self._method.prepare()
         if not self._context.files_validated:
             await self._context.in_unit(lambda unit: self._mark_validated(unit, prepared))
@@ -157,7 +158,7 @@ class JobRun:
         """A rule's trigger goes first: a resume clears it, so it must be reported now."""
         due = self._reporter.stopping.due
         if due is not None:
-            raise _stop_of(due)
+            raise StoppedEarly(due) if due.action == "stop" else RunPaused(due)
         if self._pause_requested:
             raise RunPaused
         reached = self._job.caps.reached(self._reporter.usage)
@@ -242,14 +243,6 @@ class JobRun:
         log.info("succeeded", job_id=self._job.id, model=self._tuned_name)
 
 
-def _stop_of(due: RuleTrigger) -> StoppedEarly | RunPaused:
-    match due.action:
-        case "stop":
-            return StoppedEarly(due)
-        case "pause" | "warn":
-            return RunPaused(due)
-
-
 PAUSE_WAITS: Final = "pause_waits_for_endpoint"
 SILENT: Final = "endpoint_silent"
 ANSWERS: Final = "endpoint_answers"
@@ -278,7 +271,9 @@ class OutageEvents:
         for state in self._context.activity.endpoints():
             answers = self._announced.get(state.endpoint)
             if answers is not None and state.answers > answers and state.outage is None:
-                await self._append(*_answers(state), level="info")
+                message = f"The endpoint answers again: {state.endpoint}. The job continues."
+                data = {"reason": ANSWERS, "endpoint": state.endpoint}
+                await self._append(message, data, level="info")
                 del self._announced[state.endpoint]
                 self._ended_at[state.endpoint] = time.monotonic()
             elif answers is None and state.outage is not None and self._is_news(state):
@@ -352,11 +347,6 @@ def _pause_waits(waiting: Mapping[str, float]) -> tuple[str, dict[str, Any]]:
     )
     data = {"reason": PAUSE_WAITS, "endpoints": sorted(waiting), "gives_up_at": int(until)}
     return message, data
-
-
-def _answers(state: EndpointState) -> tuple[str, dict[str, Any]]:
-    message = f"The endpoint answers again: {state.endpoint}. The job continues."
-    return message, {"reason": ANSWERS, "endpoint": state.endpoint}
 
 
 def _clock(at: float) -> str:

@@ -7,6 +7,7 @@ import json
 import random
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -21,8 +22,6 @@ from app.jobs.methods import stored_method
 from app.jobs.modes import trains_in_order
 from app.jobs.reinforcement import ReinforcementMethod
 from app.jobs.reproducibility import ClaimMachine, reproducibility, restored_method
-from app.jobs.supervised import DpoMethod, SupervisedMethod
-from app.kit.directories import ManifestMismatch
 from app.kit.egress import Egress
 from app.kit.errors import SECRETS_LOST, AgentRftError, NotFound, RunFailed, SecretsLost
 from app.kit.faults import refused_today
@@ -331,36 +330,21 @@ async def record_reproducibility(context: RunContext) -> None:
 
 
 async def _machine(context: RunContext) -> ClaimMachine:
-    samples, in_order = _sampling(context.method)
-    engine = None
-    if samples:
-        try:
+    method, engine, in_order = context.method, None, True
+    samples = isinstance(method, ReinforcementMethod)
+    if isinstance(method, ReinforcementMethod):
+        in_order = trains_in_order(method.mode)
+        with suppress(EngineUnavailable):  # the run waits for it; its record must not
             engine = await context.inference.machine(context.base_model.name)
-        except EngineUnavailable:  # the run waits for it; its record must not
-            engine = None
+    way = await way_to_compute(context)
+    describe = describe_processor if way is None else partial(describe_computation, way)
     return ClaimMachine(
-        trainer=await _trainer(context),
+        trainer=await asyncio.to_thread(describe),
         accelerated=is_accelerated(),
         in_order=in_order,
         samples=samples,
         engine=engine,
     )
-
-
-async def _trainer(context: RunContext) -> str:
-    way = await way_to_compute(context)
-    if way is None:
-        return await asyncio.to_thread(describe_processor)
-    return await asyncio.to_thread(describe_computation, way)
-
-
-def _sampling(method: TuningMethod) -> tuple[bool, bool]:
-    """Returns whether a method samples, and whether it trains in an order of its own."""
-    match method:
-        case ReinforcementMethod():
-            return True, trains_in_order(method.mode)
-        case SupervisedMethod() | DpoMethod():
-            return False, True
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,7 +142,7 @@ class Publisher:
         """Makes it the newest version. Raises `RunFailed` if the engine does not serve it."""
         started = time.perf_counter()
         saved = await self.save(trained)
-        await self._serve(trained.step, self._context.step(trained.step).path(ADAPTER))
+        await self.serve(trained.step, self._context.step(trained.step).path(ADAPTER))
         values = await self._probe(trained)
         values[names.TIME_PUBLISH] = time.perf_counter() - started
         return replace(saved, engine_name=self.engine_name(trained.step), values=values)
@@ -156,14 +156,10 @@ class Publisher:
         await directories.forget(STATE, SCHEDULER)
         return PublishedAdapter(directories.key(ADAPTER), directories.key(STATE))
 
-    async def serve(self, step: int, path: Path) -> None:
-        """An existing adapter: the last committed one after a resume, or the start model's."""
-        await self._serve(step, path)
-
     async def policy_of(self, step: int, adapter: Callable[[], Awaitable[Path]]) -> Policy:
         """A retired step is loaded from the directory that `adapter` returns, under a new name."""
         if not self._policy.serves(step):
-            await self._serve(step, await adapter(), name=f"{self.engine_name(step)}-again")
+            await self.serve(step, await adapter(), name=f"{self.engine_name(step)}-again")
         return self._policy.at(step)
 
     def adapter_digest(self) -> str:
@@ -200,7 +196,8 @@ class Publisher:
         """Unguessable, because the job's id is; new for every claim and step."""
         return f"{self._prefix}{self._context.fence}-s{step}"
 
-    async def _serve(self, step: int, path: Path, *, name: str | None = None) -> None:
+    async def serve(self, step: int, path: Path, *, name: str | None = None) -> None:
+        """An existing adapter: the last committed one after a resume, or the start model's."""
         try:
             await self._policy.publish(step, path, name or self.engine_name(step))
         except InvalidRequest as error:  # it would refuse the same files again

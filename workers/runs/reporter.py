@@ -3,7 +3,7 @@
 import asyncio
 import math
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from math import isfinite
@@ -12,11 +12,11 @@ from typing import Any, Final, Protocol
 import structlog
 
 from app.database import Database, RunUnitOfWork
-from app.jobs.jobs import Checkpoint, EventLevel, Job, Usage, validating_message
+from app.jobs.jobs import Checkpoint, EventLevel, Job, Usage
 from app.jobs.modes import MAX_LOG_RATIO
 from app.jobs.results import kept_steps
 from app.jobs.stop_options import KeepCheckpoints
-from app.jobs.stop_rules import RuleTrigger, TriggerAction
+from app.jobs.stop_rules import RuleTrigger
 from app.kit.ids import REPORT, OrganizationId, ProjectId, new_id
 from app.kit.telemetry import SPANS
 from app.models.models import TunedModel, checkpoint_model_name
@@ -123,7 +123,7 @@ class Announcer:
             unit,
             f"{_TRIGGER_WORDS[trigger.action]} after step {trigger.step} by the rule "
             f"'{trigger.rule}': {trigger.reason}",
-            level=_level(trigger.action),
+            level="info" if trigger.action == "stop" else "warn",  # a job ended early has succeeded
             data={"stop_rule": trigger.rule, **trigger.to_json()},
         )
 
@@ -136,18 +136,6 @@ class Announcer:
                 await self.message(unit, message, level=level)
 
         await self._context.in_unit(write)
-
-    async def validating_files(self) -> None:
-        await self.message_once(validating_message(self._job))
-
-
-def _level(action: TriggerAction) -> EventLevel:
-    """Returns the level of a rule's event; a job that a rule ended early has succeeded."""
-    match action:
-        case "stop":
-            return "info"
-        case "warn" | "pause":
-            return "warn"
 
 
 log = structlog.get_logger()
@@ -192,7 +180,14 @@ class Reporter:
             return await self.writer.validation(unit, outcome, used)
 
         await self._commit(write)
-        baseline_committed(self._context.job, outcome)
+        now = time.time()
+        record_step(
+            self._context.job.id,
+            0,
+            interval=(now - (outcome.validation.seconds or 0.0), now),
+            rollouts=[rollout.key for rollout in outcome.validation.scored_rollouts()],
+            trained_tokens=0,
+        )
 
     async def commit_validation(self, outcome: StepOutcome) -> None:
         """Of the last committed step, where it was not due as that was committed."""
@@ -228,10 +223,12 @@ class Reporter:
             return await self.writer.comparison(unit, start, tuned, used)
 
         await self._commit(write)
-        comparison_committed(self._context.job, start, tuned)
+        now, both = time.time(), (start.validation, tuned.validation)
+        began = now - sum(validation.seconds or 0.0 for validation in both)
+        rollouts = [one.key for validation in both for one in validation.scored_rollouts()]
+        record_comparison(self._context.job.id, interval=(began, now), rollouts=rollouts)
 
     async def was_compared(self, step: int) -> bool:
-
         return await self._context.in_unit(lambda unit: self.writer.is_compared(unit, step))
 
     def observe(self, outcome: StepOutcome) -> ObservedStep:
@@ -269,8 +266,8 @@ class Reporter:
             return await self.writer.usage(unit)
 
         await self._commit(write)
-        steps_committed(self._context.job, [observed.outcome for observed in steps])
         for observed in steps:
+            _count_step(self._context.job, observed.outcome)
             _log_step(observed.outcome, total_steps)
 
     async def _write_step(
@@ -295,7 +292,6 @@ class Reporter:
         self.meter.start()
 
     async def was_validated(self, step: int) -> bool:
-
         return await self._context.in_unit(lambda unit: self.writer.is_validated(unit, step))
 
     async def has_baseline(self) -> bool:
@@ -380,39 +376,18 @@ class Meter:
         )
 
 
-def baseline_committed(job: Job, outcome: StepOutcome) -> None:
-    now = time.time()
+def _count_step(job: Job, outcome: StepOutcome) -> None:
+    seconds, tokens = outcome.seconds, outcome.trained_tokens
+    count_step(job.method.kind, seconds=seconds, trained_tokens=tokens)
+    ended = outcome.ended_at or time.time()
+    rollouts = [*outcome.trained.scored_rollouts(), *outcome.validation.scored_rollouts()]
     record_step(
         job.id,
-        0,
-        interval=(now - (outcome.validation.seconds or 0.0), now),
-        rollouts=[rollout.key for rollout in outcome.validation.scored_rollouts()],
-        trained_tokens=0,
+        outcome.step,
+        interval=(ended - (seconds or 0.0), ended),
+        rollouts=[rollout.key for rollout in rollouts],
+        trained_tokens=tokens,
     )
-
-
-def steps_committed(job: Job, outcomes: Iterable[StepOutcome]) -> None:
-    for outcome in outcomes:
-        seconds, tokens = outcome.seconds, outcome.trained_tokens
-        count_step(job.method.kind, seconds=seconds, trained_tokens=tokens)
-        ended = outcome.ended_at or time.time()
-        rollouts = [*outcome.trained.scored_rollouts(), *outcome.validation.scored_rollouts()]
-        record_step(
-            job.id,
-            outcome.step,
-            interval=(ended - (seconds or 0.0), ended),
-            rollouts=[rollout.key for rollout in rollouts],
-            trained_tokens=tokens,
-        )
-
-
-def comparison_committed(job: Job, *outcomes: StepOutcome) -> None:
-    now = time.time()
-    seconds = sum(outcome.validation.seconds or 0.0 for outcome in outcomes)
-    rollouts = [
-        rollout.key for outcome in outcomes for rollout in outcome.validation.scored_rollouts()
-    ]
-    record_comparison(job.id, interval=(now - seconds, now), rollouts=rollouts)
 
 
 async def record_ended(database: Database, job: Job) -> None:

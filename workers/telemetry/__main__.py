@@ -78,9 +78,7 @@ def settle(directory: Path) -> None:
 def _runs(pid: int) -> bool:
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:  # another user's process has taken the number
+    except (ProcessLookupError, PermissionError):  # another user's process has taken the number
         return False
     return True
 

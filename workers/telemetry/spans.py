@@ -41,11 +41,7 @@ def comparison_position(job_id: str) -> SpanPosition:
 
 def position_of_phase(job_id: str, split: Split, step: int) -> SpanPosition:
     """Returns the position of the step, or of the comparison, that a rollout was played for."""
-    match split:
-        case "report":
-            return comparison_position(job_id)
-        case "train" | "valid" | "test" | "valid_greedy" | "valid_base":
-            return step_position(job_id, step)
+    return comparison_position(job_id) if split == "report" else step_position(job_id, step)
 
 
 def rollout_position(key: SampleKey) -> SpanPosition:
@@ -134,11 +130,9 @@ def rollout_span(key: SampleKey) -> Iterator[Span]:
 
 
 def describe_rollout(span: Span, rollout: Trajectory | ScoredRollout) -> None:
-    match rollout:
-        case Trajectory():
-            trajectory, failure = rollout, None
-        case ScoredRollout():
-            trajectory, failure = rollout.trajectory, rollout.failure
+    scored = isinstance(rollout, ScoredRollout)
+    trajectory = rollout.trajectory if scored else rollout
+    failure = rollout.failure if scored else None
     span.attributes |= {
         "agent_rft.turns": len(trajectory.turns),
         "agent_rft.tool_calls": len(trajectory.tool_calls),

@@ -171,12 +171,12 @@ class TrackerSync:
         except (Unavailable, NotFound):  # no database, or the job was deleted
             raise
         except asyncio.CancelledError:  # it may still write: the next try opens it anew
-            await self._abandon(tracked.key)
+            await self._close(tracked.key, at_once=True)
             raise
         except Exception as error:
             until = time.monotonic() + _FIRST_DELAY_S
             self._resting[tracked.key] = _RetryPause(until, _FIRST_DELAY_S)
-            await self._abandon(tracked.key)
+            await self._close(tracked.key, at_once=True)
             await self._note_fault(tracked, error)
             raise
 
@@ -214,21 +214,12 @@ class TrackerSync:
                 about=tracked.consumer,
             )
 
-    async def _abandon(self, key: Key) -> None:
+    async def _close(self, key: Key, *, at_once: bool = False) -> None:
         tracker = self._open.remove(key)
         if tracker is None:
             return
         try:
-            await tracker.abandon()
-        except Exception:  # it failed before; it is opened anew
-            log.exception("tracker not ended", consumer=key[0], job_id=key[1])
-
-    async def _close(self, key: Key) -> None:
-        tracker = self._open.remove(key)
-        if tracker is None:
-            return
-        try:
-            await tracker.close()
+            await (tracker.abandon() if at_once else tracker.close())
         except Exception:  # it may have failed before; it is opened anew
             log.exception("tracker not closed", consumer=key[0], job_id=key[1])
 

@@ -16,7 +16,7 @@ from typing import Any
 from typing_extensions import override
 
 from app.files.datasets import DatasetRow
-from app.kit.errors import first_fault
+from app.kit.errors import first_fault, together
 from app.kit.ids import GroupKey, SampleKey
 from app.rollouts import metrics as names
 from app.rollouts.trajectory import ScoredRollout
@@ -325,20 +325,12 @@ class SyncMode(Mode):
 
     async def _sample(self, step: int) -> list[PreparedGroup]:
         journal = await self._schedule.journal(step)
-        with first_fault():
-            async with asyncio.TaskGroup() as tasks:
-                groups = [
-                    tasks.create_task(
-                        self._context.prepared_group(
-                            row,
-                            self._schedule.keys(row, step),
-                            policy=self._context.policy,
-                            journal=journal,
-                        )
-                    )
-                    for row in self._schedule.rows(step)
-                ]
-        return [group.result() for group in groups]
+        return await together(
+            self._context.prepared_group(
+                row, self._schedule.keys(row, step), policy=self._context.policy, journal=journal
+            )
+            for row in self._schedule.rows(step)
+        )
 
 
 Arrival = tuple[int, PreparedGroup]
@@ -394,10 +386,7 @@ class StreamingMode(Mode):
             )
             arrivals.put_nowait((position, group))
 
-        with first_fault():
-            async with asyncio.TaskGroup() as tasks:
-                for position, row in enumerate(rows):
-                    tasks.create_task(sample_group(position, row))
+        await together(sample_group(position, row) for position, row in enumerate(rows))
         return time.perf_counter() - started
 
     async def _train(self, count: int, arrivals: Arrivals) -> tuple[list[Arrival], float]:

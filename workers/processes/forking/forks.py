@@ -18,7 +18,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
 from signal import SIGKILL, Signals
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 import structlog
 from typing_extensions import override
@@ -67,24 +67,6 @@ class ChildProcess:
         raise NotImplementedError
 
 
-class Starter(Protocol):
-    modules: tuple[str, ...]
-    """Modules that each child has imported when it starts."""
-
-    def start(
-        self,
-        arguments: Sequence[str],
-        *,
-        stdin: int,
-        stderr: int = 2,
-        environment: Mapping[str, str] | None = None,
-    ) -> ChildProcess:
-        """`-m MODULE …` or `-c CODE …`. `stdin`, `stderr`: descriptors, which stay open here.
-        `environment`: by default the one of this process.
-        """
-        ...
-
-
 class _Server(NamedTuple):
     process: subprocess.Popen[bytes]
     line: socket.socket
@@ -94,6 +76,7 @@ class ForkServer:
     """Starts with the first child, and again after a crash."""
 
     def __init__(self, modules: Sequence[str]) -> None:
+        """`modules`: those that each child has imported when it starts."""
         self.modules = tuple(modules)
         self._lock = threading.Lock()
         self._server: _Server | None = None
@@ -106,6 +89,9 @@ class ForkServer:
         stderr: int = 2,
         environment: Mapping[str, str] | None = None,
     ) -> ChildProcess:
+        """`-m MODULE …` or `-c CODE …`. `stdin`, `stderr`: descriptors, which stay open here.
+        `environment`: by default the one of this process.
+        """
         body = encode(arguments, os.environ if environment is None else environment)
         ours, theirs = socket.socketpair()
         descriptors = [theirs.fileno(), stdin, _STDOUT, stderr]
@@ -207,6 +193,9 @@ class SpawnedProcess(ChildProcess):
         super().__init__()
         self.started.set_result(process.pid)
         _in_a_thread(lambda: self.ended.set_result(process.wait()))
+
+
+Starter = ForkServer | Interpreters
 
 
 def fork_server(*modules: str) -> Starter:

@@ -95,7 +95,8 @@ class Scheduler:
                 self.advance()
 
     def advance(self) -> None:
-        self._receive()
+        while not self._submitted.empty():
+            self._add(self._submitted.get())
         working = {kind: batch for kind, batch in self._batches.items() if not batch.idle}
         if not working:
             return
@@ -105,10 +106,6 @@ class Scheduler:
         self._release_idle()
         if updates:
             self._deliver(updates)
-
-    def _receive(self) -> None:
-        while not self._submitted.empty():
-            self._add(self._submitted.get())
 
     def _add(self, sequence: Sequence | None) -> None:
         if sequence is None:
