@@ -1,5 +1,4 @@
 """The Celery application of the GPU plane: queues, acknowledgement, schedule. Loads no torch.
-
 Messages are best-effort notifications; Postgres is the source of truth. They are acknowledged
 early: recovery comes from the lease in the row, never from redelivery (measured: redelivery after a
 kill takes a visibility timeout plus up to 100 s).

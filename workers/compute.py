@@ -1,8 +1,7 @@
-"""Describes the processor and libraries on which the bits of a floating-point result depend.
-
-Two machines with the same description compute the same bits; two with different ones may not,
-because vector width and code path determine the order in which a product is summed. Loads torch
-with the first call, not with the module: runs import it.
+"""Describes the processor and libraries on which the bits of a floating-point result depend. Two
+machines with the same description compute the same bits; two with different ones may not, because
+vector width and code path determine the order in which a product is summed. Loads torch with the
+first call, not with the module: runs import it.
 """
 
 import asyncio

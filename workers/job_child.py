@@ -1,6 +1,5 @@
-"""The process that runs one claim of one job: `python -m workers.job_child JOB PROJECT FENCE`.
-
-Exit code 0 means that the job has reached an end state.
+"""The process that runs one claim of one job: `python -m workers.job_child JOB PROJECT FENCE`. Exit
+code 0 means that the job has reached an end state.
 """
 
 import sys

@@ -1,7 +1,6 @@
-"""The journal protocol: sampled turns, tool outputs and grades, stored under derived keys.
-
-After a kill the step is replayed with the same keys. An existing entry is used unchanged, so no
-engine, tool or grader is called twice for the same answer.
+"""The journal protocol: sampled turns, tool outputs and grades, stored under derived keys. After a
+kill the step is replayed with the same keys. An existing entry is used unchanged, so no engine,
+tool or grader is called twice for the same answer.
 """
 
 import hashlib

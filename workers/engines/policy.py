@@ -1,6 +1,5 @@
-"""A policy whose versions are adapters served by an engine.
-
-One version samples all tokens of a turn, and an engine restart costs time but no samples.
+"""A policy whose versions are adapters served by an engine. One version samples all tokens of a
+turn, and an engine restart costs time but no samples.
 """
 
 import asyncio
@@ -31,10 +30,7 @@ ResultT = TypeVar("ResultT")
 _MIN_WAIT_S: Final = 0.1
 _MAX_WAIT_S: Final = 2.0
 _PATIENCE_S: Final = 900.0
-"""Seconds to wait for an absent engine: longer than vLLM may be silent while it starts
-(`app.local.supervisor`). An engine that restarts loads and compiles for minutes, which must not use
-up the attempts of a job.
-"""
+"""Longer than vLLM may be silent while it starts: a restart must not use up a job's attempts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,7 @@
-"""Launches vLLM 0.32 with options under which it meets the same contract as the CPU engine.
-
-`make test-vllm` tests the contract against it. Development mode is always off: its control
-endpoints ignore the API key, as do others that `vllm_plugins` hides. vLLM reads turns with the
-parsers that training uses.
+"""Launches vLLM 0.32 with options under which it meets the same contract as the CPU engine. `make
+test-vllm` tests the contract against it. Development mode is always off: its control endpoints
+ignore the API key, as do others that `vllm_plugins` hides. vLLM reads turns with the parsers that
+training uses.
 """
 
 import argparse

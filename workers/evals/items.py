@@ -1,6 +1,5 @@
-"""Works on one item of an eval run: samples it if the run has a model, and scores its samples.
-
-The samples of an item are scored as a group, by the code that scores rollouts.
+"""Works on one item of an eval run: samples it if the run has a model, and scores its samples. The
+samples of an item are scored as a group, by the code that scores rollouts.
 """
 
 import asyncio
@@ -205,7 +204,6 @@ async def work_on(
     context: EvalContext, index: int, row: EvalRow, *, slots: asyncio.Semaphore
 ) -> list[WorkedItem]:
     """Returns an output item for each sample of the item. Each sampling takes one of the `slots`.
-
     Raises only faults that end the run or this claim; an unusable item is an output item.
     """
     with structlog.contextvars.bound_contextvars(item=index):

@@ -47,10 +47,9 @@ def output_layer(base: PreTrainedModel) -> nn.Module:
 def attach_lora(
     base: PreTrainedModel, *, rank: int, alpha: float, base_name: str, seed: int
 ) -> PeftModel:
-    """Wraps `base` with a new adapter, whose update is zero at first (B = 0).
-
-    A is Kaiming-uniform like peft's default, but drawn from a separate generator in order of name,
-    so that neither other runs in the process nor peft's order of construction affect it.
+    """Wraps `base` with a new adapter, whose update is zero at first (B = 0). A is Kaiming-uniform
+    like peft's default, but drawn from a separate generator in order of name, so that neither other
+    runs in the process nor peft's order of construction affect it.
     """
     config = LoraConfig(
         r=rank,
@@ -85,10 +84,7 @@ def adapter_tensors(model: PeftModel) -> dict[str, Tensor]:
 
 
 def save_adapter(model: PeftModel, directory: Path) -> None:
-    """Writes the stock PEFT files and a manifest. The same adapter always gives the same bytes.
-
-    Raises `FileExistsError` if the directory exists: each version has its own.
-    """
+    """Writes the stock PEFT files and a manifest, always the same bytes for one adapter."""
     with commit_directory(directory) as partial:
         save_file(adapter_tensors(model), partial / WEIGHTS_FILE, metadata={"format": "pt"})
         text = json.dumps(_published_config(model), indent=2, sort_keys=True)
@@ -131,7 +127,6 @@ _DENSE: Final = "all-linear"
 def lora_targets(base: PreTrainedModel) -> str | list[str]:
     """Returns `target_modules` for peft: `all-linear` if every linear layer is adapted, else the
     suffixes of the layers' names, or whole names where a suffix would match other layers too.
-
     Raises `UnsupportedBase` for a model without such layers.
     """
     output = base.get_output_embeddings()  # type: ignore[no-untyped-call]  # transformers leaves it untyped
@@ -167,7 +162,6 @@ MERGED_TYPES = (torch.float32, torch.float64)
 
 def install_fast_lora_forward(model: PeftModel, *, adapter: str = "default") -> int:
     """Replaces the forward pass of every plain LoRA layer of `adapter`; returns their number.
-
     Layers with dropout, DoRA, a LoRA bias or a base layer other than `nn.Linear` retain peft's.
     """
     count = 0

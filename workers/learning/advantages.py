@@ -1,6 +1,5 @@
-"""Rewards of groups of rollouts become advantages, after the terms of the objective.
-
-Advantages belong to rollouts, not to the rows into which a rollout may be split.
+"""Rewards of groups of rollouts become advantages, after the terms of the objective. Advantages
+belong to rollouts, not to the rows into which a rollout may be split.
 """
 
 import math
@@ -40,28 +39,22 @@ class GroupOutcome:
 
 
 def centred_advantages(rewards: Sequence[float]) -> list[float]:
-    """Computes A = R - mean(R). Source: Dr. GRPO (arXiv 2503.20783), without its length
-    constant.
-    """
+    """A = R - mean(R). Source: Dr. GRPO (arXiv 2503.20783), without its length constant."""
     mean = math.fsum(rewards) / len(rewards)
     return [reward - mean for reward in rewards]
 
 
 def std_normalised_advantages(rewards: Sequence[float]) -> list[float]:
-    """Computes A = (R - mean(R)) / (std(R) + 1e-6), with the unbiased (n - 1) deviation.
-
-    Source: GRPO (arXiv 2402.03300). Groups with nearly equal rewards get the same weight as
-    others.
+    """A = (R - mean(R)) / (std(R) + 1e-6), with the unbiased (n - 1) deviation. Source: GRPO (arXiv
+    2402.03300). Groups with nearly equal rewards weigh as others do.
     """
     spread = stdev(rewards) + STD_EPSILON
     return [advantage / spread for advantage in centred_advantages(rewards)]
 
 
 def leave_one_out(rewards: Sequence[float]) -> list[float]:
-    """Computes A = R - mean(R of the other rollouts) = G/(G-1)·(R - mean(R)).
-
-    Source: RLOO (arXiv 2402.14740), without division by the deviation, which amplifies
-    nearly equal rewards.
+    """A = R - mean(R of the other rollouts) = G/(G-1)·(R - mean(R)). Source: RLOO (arXiv
+    2402.14740), without division by the deviation.
     """
     scale = len(rewards) / (len(rewards) - 1)
     return [scale * advantage for advantage in centred_advantages(rewards)]
@@ -114,12 +107,10 @@ def group_advantages(
 
 
 def step_advantages(groups: Sequence[RewardGroup], *, estimator: str) -> list[GroupOutcome]:
-    """Computes the advantages of all groups of one optimizer step, in their order.
-
-    `batch_std` is A = (R - mean(R of the group)) / (std + 1e-6), with the unbiased deviation of
-    every graded rollout of the step, including those of dropped groups. Source: TRL's
-    `scale_rewards="batch"`. Other estimators compute each group separately with
-    `group_advantages`. Raises the same errors.
+    """Computes the advantages of all groups of one optimizer step, in their order. `batch_std` is A
+    = (R - mean(R of the group)) / (std + 1e-6), with the unbiased deviation of every graded rollout
+    of the step, including those of dropped groups. Source: TRL's `scale_rewards="batch"`. Other
+    estimators compute each group separately with `group_advantages`. Raises the same errors.
     """
     outcomes = [
         group_advantages(
@@ -266,9 +257,7 @@ def _call_budget_penalty(calls: int, config: ShapingConfig) -> float:
 
 
 def _overlong_penalty(trajectory: Trajectory, config: ShapingConfig) -> float:
-    """Returns f·clip((length - (limit - buffer)) / buffer, 0, 1). Source: DAPO (arXiv 2503.14476),
-    eq. 13, with the penalty f.
-    """
+    """f·clip((length - limit + buffer) / buffer, 0, 1). Source: DAPO (arXiv 2503.14476), eq. 13."""
     if config.overlong_limit is None:
         return 0.0
     over = trajectory.completion_tokens - (config.overlong_limit - config.overlong_buffer)

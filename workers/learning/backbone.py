@@ -267,11 +267,10 @@ class Backbone:
 
 
 def _checkpoint(base: PreTrainedModel) -> None:
-    """Makes every layer recompute its forward pass in backward.
-
-    Replaces the method of each layer instead of using transformers' own switch, which needs layers
-    in training mode: peft and `eval()` end that mode, and it would turn on dropout in a layer.
-    Nothing in a layer is random, so no random state is kept for the second pass.
+    """Makes every layer recompute its forward pass in backward. Replaces the method of each layer
+    instead of using transformers' own switch, which needs layers in training mode: peft and
+    `eval()` end that mode, and it would turn on dropout in a layer. Nothing in a layer is random,
+    so no random state is kept for the second pass.
     """
     layers = [m for m in base.modules() if isinstance(m, GradientCheckpointingLayer)]
     if not layers:

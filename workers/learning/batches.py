@@ -74,7 +74,6 @@ def unshared_layout(lengths: Sequence[int]) -> Layout:
 @dataclass(frozen=True, slots=True)
 class MicroBatch:
     """M input tokens, packed as `layout` describes, and the N trained tokens of their rows.
-
     `positions_N` are indices into the M tokens whose output predicts `targets_N`, that is, one
     before the target's own position in its row.
     """

@@ -237,9 +237,7 @@ def _slope(
 
 
 def _exchange(targets_C1: Tensor, weight_VD: Tensor, capping_CV: Tensor) -> Tensor:
-    """Returns the derivative of (mean logit - target's logit) under a cap: mean_v c_v W_v - c_y
-    W_y.
-    """
+    """∂(mean logit - target's logit)/∂hidden under a cap: mean_v c_v W_v - c_y W_y."""
     weights_CV = capping_CV / capping_CV.shape[1]
     weights_CV.scatter_add_(1, targets_C1, -capping_CV.gather(1, targets_C1))
     return linear(weights_CV.to(weight_VD.dtype), weight_VD.T)

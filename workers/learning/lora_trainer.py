@@ -1,7 +1,5 @@
-"""The in-process trainer: torch on one GPU or the CPU.
-
-Starts no threads and no event loop. On a CPU with a fixed number of threads it is deterministic to
-the bit.
+"""The in-process trainer: torch on one GPU or the CPU. Starts no threads and no event loop. On a
+CPU with a fixed number of threads it is deterministic to the bit.
 """
 
 import json
@@ -356,10 +354,8 @@ def load_trainer_state(
     *,
     settings: TrainerSettings,
 ) -> int:
-    """Restores the state in place; returns the number of optimizer steps taken.
-
-    Raises `ManifestMismatch` if a file was changed and `StateMismatch` if the state has another
-    format, other settings or other parameters; the trainer is unchanged then.
+    """Returns the number of optimizer steps taken. Raises `ManifestMismatch` and `StateMismatch`,
+    and leaves the trainer unchanged then.
     """
     verify_directory(directory)
     document = json.loads((directory / TRAINER_FILE).read_text(encoding="utf-8"))

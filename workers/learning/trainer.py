@@ -60,7 +60,6 @@ def saved_settings(directory: Path) -> TrainerSettings | None:
 @dataclass(frozen=True, slots=True)
 class TrainingSample:
     """One row of training data; `tokens`, `mask` and `logprobs` are parallel, as in `Trajectory`.
-
     Raises `ValueError` if they are not, if the first token is marked as sampled (no token precedes
     it), or if an advantage or a trained token's log-prob is not finite.
     """
@@ -152,9 +151,8 @@ class Trainer(Protocol):
         ...
 
     def update(self, samples: Sequence[TrainingSample]) -> UpdateStats:
-        """Takes one optimizer step (or as many as the trainer's `minibatches`) on `samples`.
-
-        A step whose loss or gradient is not finite is skipped and counted, and leaves adapter and
+        """Takes one optimizer step (or as many as the trainer's `minibatches`) on `samples`. A step
+        whose loss or gradient is not finite is skipped and counted, and leaves adapter and
         optimizer as they were. Means among the returned curve values are over trained tokens.
         """
         ...
@@ -164,9 +162,7 @@ class Trainer(Protocol):
         ...
 
     def step(self, denominator: int | None = None) -> UpdateStats:
-        """Takes one optimizer step on all samples accumulated since the last one, or none if
-        no sample has a gradient. `denominator` replaces their number of trained tokens or pairs.
-        """
+        """On all samples since the last step. `denominator` replaces their tokens or pairs."""
         ...
 
     def trained_logprobs(self) -> list[list[float] | None]:
@@ -183,17 +179,11 @@ class Trainer(Protocol):
         ...
 
     def logprobs(self, token_ids: Sequence[int], *, adapter: bool = True) -> list[float]:
-        """Returns the T-1 log-probs of tokens 1 … T-1, each given the tokens before it, at the
-        trainer's temperature. `adapter=False` evaluates the base model.
-        """
+        """The T-1 log-probs of tokens 1 … T-1, at the trainer's temperature."""
         ...
 
     def reference_logprobs(self, samples: Sequence[TrainingSample]) -> list[list[float]]:
-        """Returns log-probs under the model that training started from, at the trainer's
-        temperature.
-
-        The lists are parallel to the samples and their tokens; untrained tokens get 0.0.
-        """
+        """Log-probs of each token under the model at the start; 0.0 for untrained tokens."""
         ...
 
     def save_adapter(self, directory: Path) -> None:
@@ -205,9 +195,7 @@ class Trainer(Protocol):
         ...
 
     def load_state(self, directory: Path) -> None:
-        """Restores the state that `save_state` wrote. Raises `ManifestMismatch` if a file was
-        changed and `StateMismatch` if the state has other settings; the trainer is unchanged then.
-        """
+        """Raises `ManifestMismatch` or `StateMismatch`; the trainer is unchanged then."""
         ...
 
     def close(self) -> None:

@@ -1,9 +1,8 @@
 """Removes expired and deleted files, uploads, exports, jobs, registered objects, stored replies,
 sessions of the dashboard, webhook events, logged events and leftovers of ended jobs. Runs every few
-minutes.
-
-Bytes are removed before their rows: after an interruption in between, the next round reads the row
-again. Bytes that never got a row (a process crashed in the middle of an upload) are removed by age.
+minutes. Bytes are removed before their rows: after an interruption in between, the next round reads
+the row again. Bytes that never got a row (a process crashed in the middle of an upload) are removed
+by age.
 """
 
 import asyncio

@@ -1,5 +1,4 @@
 """The entry of a child process: its arguments, parent watch, logs, clients and exit code.
-
 `python -m MODULE ID PROJECT FENCE` works on one row under one lease. The process ends when its
 parent does. Exit code 0 means that the row needs no further claim.
 """
@@ -60,10 +59,9 @@ async def run_until_terminated(work: Coroutine[Any, Any, None], *, what: str) ->
 
 def run_supervised(work: LeasedWork, body: Body, *, on_fault: OnFault) -> int:
     """Runs `body` in a process whose supervisor renews and releases the lease, and kills the
-    process when its event loop or its marks of progress stop.
-
-    `on_fault` handles an exception of `body`, and returns whether it has ended the row. It is not
-    called on a full disk, which may be the cause: the row waits then, and no attempt is counted.
+    process when its event loop or its marks of progress stop. `on_fault` handles an exception of
+    `body`, and returns whether it has ended the row. It is not called on a full disk, which may be
+    the cause: the row waits then, and no attempt is counted.
     """
     lease = _lease_of(work, sys.argv[1:])
     return run_as_child(lambda settings: _run_supervised(settings, lease, body, on_fault))

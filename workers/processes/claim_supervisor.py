@@ -1,10 +1,9 @@
 """Supervises one claim of one row: acquires the lease, starts the child that does the work, renews
-the lease, monitors the child, ends it and releases the lease.
-
-The child runs in a session of its own and ends with this process: its standard input is one end of
-a socket pair whose other end only this process has open. A lease that cannot be renewed in time
-ends the child, because a worker with a newer fence may already run. A hung child is killed. So is a
-child that does not carry out a pause, and its row is paused.
+the lease, monitors the child, ends it and releases the lease. The child runs in a session of its
+own and ends with this process: its standard input is one end of a socket pair whose other end only
+this process has open. A lease that cannot be renewed in time ends the child, because a worker with
+a newer fence may already run. A hung child is killed. So is a child that does not carry out a
+pause, and its row is paused.
 """
 
 import asyncio
@@ -252,9 +251,8 @@ class ClaimSupervisor:
         return min(TERM_GRACE_S, self._limits.lease_s / 2)
 
     async def _watch(self, child: ChildProcess, pulse: asyncio.StreamReader) -> Verdict | None:
-        """Renews the lease until the child has exited. Returns early with the reason to kill it.
-
-        A child that has ended its row has one more lease's time to exit.
+        """Renews the lease until the child has exited. Returns early with the reason to kill it. A
+        child that has ended its row has one more lease's time to exit.
         """
         exited = asyncio.wrap_future(child.ended)
         renewing = asyncio.ensure_future(
@@ -308,10 +306,8 @@ class ClaimSupervisor:
         self, *, orderly: bool, ending: "_FailedStart | None" = None, notify: bool = True
     ) -> None:
         """Releases the lease, so that another worker need not wait for its end. `ending`: why this
-        attempt ended, for the row's owner.
-
-        The first failed attempt sends a notification at once. For later ones the sweeper sends it
-        after a delay, in which the cause may disappear.
+        attempt ended, for the row's owner. The first failed attempt sends a notification at once.
+        For later ones the sweeper sends it after a delay, in which the cause may disappear.
         """
 
         async def release() -> int | None:

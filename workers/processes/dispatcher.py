@@ -1,9 +1,8 @@
-"""Claims a row and starts its child, without blocking the Celery task that requests it.
-
-The control queue also carries sweeps, which must not wait for an eval of hours. An organization or
-project without a slot gets one: while it waits on a full worker, no other organization (or project)
-keeps two slots, and no project keeps one for longer than a call to an endpoint may take. A child
-that returns its slot releases its lease, and another claim continues after its last result.
+"""Claims a row and starts its child, without blocking the Celery task that requests it. The control
+queue also carries sweeps, which must not wait for an eval of hours. An organization or project
+without a slot gets one: while it waits on a full worker, no other organization (or project) keeps
+two slots, and no project keeps one for longer than a call to an endpoint may take. A child that
+returns its slot releases its lease, and another claim continues after its last result.
 """
 
 import math

@@ -1,7 +1,6 @@
-"""Describes one kind of work of child processes under a lease, such as jobs or eval runs.
-
-A kind needs a table with the columns of `QueuedRow`, a subclass of `QueuedRows`, and a module that
-runs a child (`workers.processes.child`). Everything else in this room works for all kinds.
+"""Describes one kind of work of child processes under a lease, such as jobs or eval runs. A kind
+needs a table with the columns of `QueuedRow`, a subclass of `QueuedRows`, and a module that runs a
+child (`workers.processes.child`). Everything else in this room works for all kinds.
 """
 
 import asyncio

@@ -1,6 +1,5 @@
-"""The protocol of the environment of a rollout: reset, then step after step, then close.
-
-An environment sees messages and tool calls; it must not know tokens, policies or limits.
+"""The protocol of the environment of a rollout: reset, then step after step, then close. An
+environment sees messages and tool calls; it must not know tokens, policies or limits.
 """
 
 import time
@@ -53,9 +52,8 @@ class RolloutTools(Protocol):
     async def call(
         self, position: CallPosition, name: str, arguments: str, *, journal: Journal
     ) -> ToolOutcome:
-        """Runs one call to an offered tool. `arguments` is a JSON object that fits the schema.
-
-        The outcome is journalled under the call's id before it is returned. Output and error are
+        """Runs one call to an offered tool. `arguments` is a JSON object that fits the schema. The
+        outcome is journalled under the call's id before it is returned. Output and error are
         storable text. Raises `ToolFailure`.
         """
         ...
@@ -138,10 +136,9 @@ class StepResult:
 
 
 class RolloutEnvironment(Protocol):
-    """The environment of one rollout; a new one is created for each.
-
-    A replay after a kill resets a new environment and steps it with the same turns. An
-    implementation therefore journals every external answer that a second request might change.
+    """The environment of one rollout; a new one is created for each. A replay after a kill resets a
+    new environment and steps it with the same turns. An implementation therefore journals every
+    external answer that a second request might change.
     """
 
     async def reset(self, row: DatasetRow, key: SampleKey, *, journal: Journal) -> Observation:
@@ -153,10 +150,7 @@ class RolloutEnvironment(Protocol):
         ...
 
     async def close(self) -> None:
-        """Releases everything; called once, also after a failure or a cancellation.
-
-        Does not raise if an external system is unavailable: the rollout already has its result.
-        """
+        """Called once, also after a failure. Does not raise if a system is unavailable."""
         ...
 
 
@@ -204,9 +198,7 @@ class SamplingParams:
 
 @dataclass(frozen=True, slots=True)
 class SampledTurn:
-    """One continuation. `token_ids` and `logprobs` have equal length and include the stop token
-    that ended the turn, because the policy sampled it.
-    """
+    """`token_ids` and `logprobs` include the stop token, because the policy sampled it."""
 
     token_ids: tuple[int, ...]
     logprobs: tuple[float, ...]

@@ -1,6 +1,5 @@
-"""The context of a run: its job, fence, clients and directories, and the journal of a step.
-
-Every write of a run goes through `unit()`, which opens a transaction with the run's fence.
+"""The context of a run: its job, fence, clients and directories, and the journal of a step. Every
+write of a run goes through `unit()`, which opens a transaction with the run's fence.
 """
 
 import asyncio

@@ -1,5 +1,4 @@
 """The interface of a training method: all differences between runs of two methods.
-
 `workers.job_child` picks the implementation for a job. Importing one loads no torch:
 `PreparedRun.train` imports the training module.
 """

@@ -1,6 +1,5 @@
-"""Publishes adapters: saves each, loads it into the engine, probes it, and unloads earlier ones.
-
-A name is never used twice: an engine's prefix cache is keyed by it. A claim unloads its versions at
+"""Publishes adapters: saves each, loads it into the engine, probes it, and unloads earlier ones. A
+name is never used twice: an engine's prefix cache is keyed by it. A claim unloads its versions at
 its end; after a crash the next claim does.
 """
 

@@ -1,7 +1,5 @@
-"""The paired comparison of two models, start and tuned, on the same rows.
-
-A row counts only if both sides have a graded rollout of it; a row's value is the mean over its
-samples.
+"""The paired comparison of two models, start and tuned, on the same rows. A row counts only if both
+sides have a graded rollout of it; a row's value is the mean over its samples.
 """
 
 import math
@@ -83,9 +81,8 @@ def paired_report(
     as `comparison` and `_component` have it; `wins`, `ties`, `losses` by row; and `regressions`,
     worst first, as `{row, before, after}`. `base` is absent if training started from the base
     model; `among` as in `comparison`. `ranges`: those of the grader's definition. Scores without
-    one have 0 to 1, extended by what was seen; tool calls have none.
-
-    Raises `ValueError` if no row was graded before and after training.
+    one have 0 to 1, extended by what was seen; tool calls have none. Raises `ValueError` if no row
+    was graded before and after training.
     """
     rewards = ComparedValues(start.rewards, tuned.rewards, None if base is None else base.rewards)
     if not rewards.rows:

@@ -1,7 +1,6 @@
-"""Executes one program: keeps its deadline, bounds its output, kills it.
-
-The time of a program counts from the moment it is sent, not from its wait for a slot, and without
-its waits for a processor, which other programs cause.
+"""Executes one program: keeps its deadline, bounds its output, kills it. The time of a program
+counts from the moment it is sent, not from its wait for a slot, and without its waits for a
+processor, which other programs cause.
 """
 
 import asyncio

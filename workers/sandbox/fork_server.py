@@ -1,5 +1,4 @@
 """The fork server: imports the modules once and forks a process for each program.
-
 `workers.sandbox.execution` starts it with a socket as standard input and an empty environment. It
 never reads a program, so its forks contain no data of any other program. It has one thread, because
 a fork copies one thread only.

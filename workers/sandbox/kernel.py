@@ -197,10 +197,7 @@ class Protection:
     first_uid: int
 
     def confine(self, slot: int) -> None:
-        """Applies the layers to this process, which runs the program of a slot. Raises `OSError`.
-
-        `namespaces` surround it already.
-        """
+        """For the process that runs a slot's program. Raises `OSError`."""
         limit_resources(memory_bytes=self.memory_bytes, seconds=self.seconds)
         if "own_user" in self.layers:
             switch_user(self.first_uid + slot)

@@ -1,5 +1,4 @@
 """The runner: answers on a Unix socket, gives each program a slot, keeps the fork server alive.
-
 Trusts its callers, API and workers, to name organization and project.
 """
 

@@ -1,7 +1,6 @@
-"""The process that serves a worker's metrics: `python -m workers.telemetry PID`.
-
-A process of its own, so that neither its server nor a slow reader takes time from the worker, and
-the worker forks no thread. It ends with the worker, and removes the directory of the metrics.
+"""The process that serves a worker's metrics: `python -m workers.telemetry PID`. A process of its
+own, so that neither its server nor a slow reader takes time from the worker, and the worker forks
+no thread. It ends with the worker, and removes the directory of the metrics.
 """
 
 import asyncio

@@ -1,7 +1,6 @@
-"""The metrics of the workers' work, in Prometheus' form.
-
-With `PROMETHEUS_MULTIPROC_DIR` in its environment a process writes its metrics into files there,
-which `workers.telemetry.__main__` adds up; without it they end with it.
+"""The metrics of the workers' work, in Prometheus' form. With `PROMETHEUS_MULTIPROC_DIR` in its
+environment a process writes its metrics into files there, which `workers.telemetry.__main__` adds
+up; without it they end with it.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,6 @@
-"""Spans of jobs and their steps: one trace for a job, whose steps link to their rollouts.
-
-A rollout has a trace of its own, because a job with all of its rollouts is larger than a store of
-traces admits, and because a customer's endpoint is called for one rollout.
+"""Spans of jobs and their steps: one trace for a job, whose steps link to their rollouts. A rollout
+has a trace of its own, because a job with all of its rollouts is larger than a store of traces
+admits, and because a customer's endpoint is called for one rollout.
 """
 
 import time

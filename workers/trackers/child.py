@@ -1,7 +1,6 @@
-"""The process that writes trackers: `python -m workers.trackers.child`.
-
-It ends when no job has a tracker to write. The libraries of trackers run in it and in processes
-that it starts: a fault of one of them ends these at most, and beat starts this one again.
+"""The process that writes trackers: `python -m workers.trackers.child`. It ends when no job has a
+tracker to write. The libraries of trackers run in it and in processes that it starts: a fault of
+one of them ends these at most, and beat starts this one again.
 """
 
 import asyncio

@@ -70,9 +70,7 @@ class TrackerUpdate:
 def cut_messages(messages: Any) -> list[Json]:
     """Returns messages that together have at most `MAX_ROLLOUT_CHARS` characters of JSON: all of
     them with their long texts cut, or else the first ones and a last one with the number of the
-    others.
-
-    The time is bounded by what may be kept, however long the messages are.
+    others. The time is bounded by what may be kept, however long the messages are.
     """
     sent = [one for one in messages if isinstance(one, dict)] if isinstance(messages, list) else []
     most = MAX_ROLLOUT_CHARS

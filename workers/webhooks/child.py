@@ -1,7 +1,5 @@
-"""The process that delivers webhooks: `python -m workers.webhooks.child`.
-
-It ends when no delivery was due for a while. A delivery that it had claimed can be claimed again
-when its lease ends.
+"""The process that delivers webhooks: `python -m workers.webhooks.child`. It ends when no delivery
+was due for a while. A delivery that it had claimed can be claimed again when its lease ends.
 """
 
 import sys

@@ -1,9 +1,7 @@
 """Delivers webhook events: makes deliveries of committed events, claims due deliveries, sends each
-attempt once, writes its outcome.
-
-Delivery is at least once, as Standard Webhooks defines it: when a worker crashes between the reply
-and the write, another one sends the event again under the same `webhook-id`. No transaction is open
-while the worker waits for a receiver.
+attempt once, writes its outcome. Delivery is at least once, as Standard Webhooks defines it: when a
+worker crashes between the reply and the write, another one sends the event again under the same
+`webhook-id`. No transaction is open while the worker waits for a receiver.
 """
 
 import math

@@ -1,6 +1,5 @@
-"""Runs the CPU engine as a process: `python -m workers.engines.cpu`.
-
-Reads the models from a JSON file (a list of `BaseModelSpec`) and serves until SIGTERM or SIGINT.
+"""Runs the CPU engine as a process: `python -m workers.engines.cpu`. Reads the models from a JSON
+file (a list of `BaseModelSpec`) and serves until SIGTERM or SIGINT.
 """
 
 import argparse

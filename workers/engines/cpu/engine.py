@@ -1,6 +1,5 @@
-"""The engine's asynchronous interface to the compute thread.
-
-A sequence is cancelled when its consumer stops.
+"""The engine's asynchronous interface to the compute thread. A sequence is cancelled when its
+consumer stops.
 """
 
 import asyncio

@@ -87,9 +87,7 @@ class CpuNeeds:
 
     @property
     def least_tokens(self) -> int:
-        """Smallest micro-batch: the operator's, but at least one whole rollout, which cannot be
-        divided.
-        """
+        """The operator's micro-batch, but at least one whole rollout, which cannot be divided."""
         return max(self.context_length, self.micro_batch_tokens or 0)
 
 

@@ -1,8 +1,7 @@
-"""Prints the memory plan of a model: `python -m workers.learning.memory --model DIR …`.
-
-The command `agent-rft plan` runs this module in a process of its own, because the control plane
-imports no torch. Exit codes: 0 everything fits, 1 crash, 2 wrong arguments, 8 no such model, 10
-something does not fit, 12 the model cannot be counted.
+"""Prints the memory plan of a model: `python -m workers.learning.memory --model DIR …`. The command
+`agent-rft plan` runs this module in a process of its own, because the control plane imports no
+torch. Exit codes: 0 everything fits, 1 crash, 2 wrong arguments, 8 no such model, 10 something does
+not fit, 12 the model cannot be counted.
 """
 
 import argparse

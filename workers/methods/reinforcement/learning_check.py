@@ -1,6 +1,5 @@
-"""Ends a reinforcement run in which nothing can be learned, before its first step or soon after.
-
-A kill changes nothing: the diagnosis is read from committed rollouts and the committed usage.
+"""Ends a reinforcement run in which nothing can be learned, before its first step or soon after. A
+kill changes nothing: the diagnosis is read from committed rollouts and the committed usage.
 """
 
 from collections import Counter

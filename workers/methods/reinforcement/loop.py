@@ -1,7 +1,6 @@
 """The loop of a reinforcement run: baseline, then sample, train, publish, evaluate and commit, step
-by step.
-
-It keeps no state that a resume would miss: the committed step, the seed and the files determine it.
+by step. It keeps no state that a resume would miss: the committed step, the seed and the files
+determine it.
 """
 
 import asyncio
@@ -145,9 +144,7 @@ def too_many_lost(rollouts: Sequence[ScoredRollout], *, limit: float) -> Excessi
 
 
 def _cause(failure: Failure) -> tuple[str, FailureClass, str | None]:
-    """Returns the common cause of failures, whose messages may contain different values: with the
-    flag that says why a judge, an embedding model or code gave no score.
-    """
+    """The cause that failures share, whose messages differ, with the flag of a missing score."""
     measured = failure.measures.get(failure.child or "", {})
     flag = next((flag for flag in CURES if measured.get(f"errors/{flag}")), None)
     return failure.source, failure.failure_class, flag

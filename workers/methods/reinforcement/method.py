@@ -1,7 +1,5 @@
 """Reinforcement learning as a training method. Imports no torch, so that a faulty file is reported
-at once.
-
-A thread imports the training module, which takes seconds, while the files are checked.
+at once. A thread imports the training module, which takes seconds, while the files are checked.
 """
 
 import asyncio

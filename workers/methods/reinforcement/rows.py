@@ -1,7 +1,5 @@
-"""The rows of a reinforcement job's file, and the order in which its steps use them.
-
-A file may hold half a gigabyte, so rows stay on disk: one pass checks each of them and records its
-offset.
+"""The rows of a reinforcement job's file, and the order in which its steps use them. A file may
+hold half a gigabyte, so rows stay on disk: one pass checks each of them and records its offset.
 """
 
 import asyncio
@@ -235,12 +233,10 @@ class RowOrder:
         return in_order[begin : begin + self.sizes.batch_size]
 
     def _focus(self, ordering: FocusOrdering, step: int) -> list[int]:
-        """Takes rows within the limits, and for the rest of the step others, least recently
-        played first in both. Where either are too few, the other ones fill the step.
-
-        Rows of the `lag` steps before this one still look as if they waited longest, so steps draw
-        from `lag` + 1 parts of the rows in turn, and from the part used longest ago where a step
-        needs more.
+        """Takes rows within the limits, and for the rest of the step others, least recently played
+        first in both. Where either are too few, the other ones fill the step. Rows of the `lag`
+        steps before this one still look as if they waited longest, so steps draw from `lag` + 1
+        parts of the rows in turn, and from the part used longest ago where a step needs more.
         """
         known, size = self._known(step), self.sizes.size(step)
         shuffled = self._shuffled(f"focus/{self.seed}/{step}")

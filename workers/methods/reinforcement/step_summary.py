@@ -1,7 +1,6 @@
-"""Computes the curves of a step from its finished rollouts. Pure.
-
-Discarded rollouts count in `discarded/*` only, with the tokens of judges that answered without a
-score: no mean counts a failure as a zero.
+"""Computes the curves of a step from its finished rollouts. Pure. Discarded rollouts count in
+`discarded/*` only, with the tokens of judges that answered without a score: no mean counts a
+failure as a zero.
 """
 
 from collections import Counter, defaultdict

@@ -1,6 +1,5 @@
-"""The training module of a reinforcement run: resume, baseline, steps, report.
-
-Importing it takes seconds, because it imports torch.
+"""The training module of a reinforcement run: resume, baseline, steps, report. Importing it takes
+seconds, because it imports torch.
 """
 
 from collections.abc import Callable, Sequence

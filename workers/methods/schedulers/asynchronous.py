@@ -138,7 +138,6 @@ class StalenessQueue:
         self, step: int, chosen: Iterable[Dispatch], remaining: Iterable[Dispatch]
     ) -> bool:
         """Returns whether taking `chosen` now makes an older remaining group miss its last step.
-
         For each later step, no more groups may be due by then than the steps up to it take.
         """
         newest = max(map(self._due, chosen))
@@ -264,10 +263,8 @@ class GroupTasks:
         )
 
     def _journal_step(self, dispatch: Dispatch) -> int:
-        """Returns the last step that may take the group; its journal must be kept until then.
-
-        A group is dispatched under version `step - 1` at the latest, and each further attempt
-        within the staleness bound of the one before.
+        """The last step that may take the group. It is dispatched under version `step - 1` at the
+        latest, and each further attempt within the staleness bound of the one before.
         """
         last = dispatch.step + (dispatch.attempt + 1) * self._max_staleness
         return min(self._schedule.total_steps, last)

@@ -1,7 +1,6 @@
-"""The interface between a run's loop and its mode, the scheduler of sampling and training.
-
-A mode decides when rollouts are sampled and when they are trained. It decides neither a sample's
-gradient, nor the commit of a step, nor the published adapter.
+"""The interface between a run's loop and its mode, the scheduler of sampling and training. A mode
+decides when rollouts are sampled and when they are trained. It decides neither a sample's gradient,
+nor the commit of a step, nor the published adapter.
 """
 
 import asyncio
@@ -307,11 +306,10 @@ class Mode:
 
 
 class SyncMode(Mode):
-    """Samples the whole step, trains on it, publishes: the correctness oracle.
-
-    The samples of a group are computed as soon as it is finished, beside the sampling of the
-    others. The gradient is taken over the whole step in the step's own order, so a step is
-    identical to the bit whichever group finished first.
+    """Samples the whole step, trains on it, publishes: the correctness oracle. The samples of a
+    group are computed as soon as it is finished, beside the sampling of the others. The gradient is
+    taken over the whole step in the step's own order, so a step is identical to the bit whichever
+    group finished first.
     """
 
     @override
@@ -339,13 +337,12 @@ Arrivals = asyncio.Queue[Arrival]
 
 
 class StreamingMode(Mode):
-    """Trains on the groups that are finished while the others are still sampled.
-
-    A step is cut into `minibatches` parts; whenever enough groups for a part have finished, in
-    whatever order, their gradient sum is added. The optimizer steps once, after the last part, and
-    divides by the trained tokens of the whole step: the sizes of the parts carry no weight. Groups
-    that train nothing fill their part like others. Sums are added in the order of arrival, which
-    differs from run to run, so two runs agree up to rounding and not to the bit.
+    """Trains on the groups that are finished while the others are still sampled. A step is cut into
+    `minibatches` parts; whenever enough groups for a part have finished, in whatever order, their
+    gradient sum is added. The optimizer steps once, after the last part, and divides by the trained
+    tokens of the whole step: the sizes of the parts carry no weight. Groups that train nothing fill
+    their part like others. Sums are added in the order of arrival, which differs from run to run,
+    so two runs agree up to rounding and not to the bit.
     """
 
     def __init__(self, context: SchedulerContext, *, minibatches: int) -> None:

@@ -1,5 +1,4 @@
 """The paired report of a supervised or preference job: the held-out rows before and after training.
-
 A supervised row is a win if its loss decreased. A pair is a win if its chosen answer became the
 more probable one: the loss of a pair is relative to the start model, so almost any change would be
 a win. Imports no torch.
@@ -157,7 +156,6 @@ async def build_report(
     context: RunContext, chosen: ChosenAdapter, ended_early: RuleTrigger | None
 ) -> dict[str, Any]:
     """Compares the model that training started from with the published step, on the same rows.
-
     `full_valid_*` weigh tokens equally, as the curves do; the comparisons weigh rows equally.
     `rows` counts the compared rows; `rows_left_out` counts those with a value that is not finite
     before or after training. The compared rows chose the step, so the intervals of the differences

@@ -1,5 +1,4 @@
 """The training module of a supervised or DPO run: resume, reference, baseline, steps, report.
-
 Importing it takes seconds, because it imports torch.
 """
 

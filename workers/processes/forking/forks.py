@@ -1,6 +1,5 @@
-"""Starts child processes whose modules are already imported: see `fork_server` beside it.
-
-On systems other than Linux, whose libraries do not survive a fork, each child is a new interpreter
+"""Starts child processes whose modules are already imported: see `fork_server` beside it. On
+systems other than Linux, whose libraries do not survive a fork, each child is a new interpreter
 with its own imports.
 """
 

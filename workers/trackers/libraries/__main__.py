@@ -1,5 +1,4 @@
 """The process that writes one job with a tracker's library: `python -m workers.trackers.libraries`.
-
 It reads an assignment, then updates, as lines of JSON from its standard input, and answers each
 with a line. It has no database. At the end of its input it ends at once, also while a library
 waits, with all that the library has started: the next process continues.

@@ -1,8 +1,7 @@
-"""Event files for TensorBoard, written and read back with its own library.
-
-No value is written twice: a step is one record with a checksum, records are on the disk when
-`write` returns, and a directory is read back before it is written again, so that a record which a
-killed process left is kept or was never complete.
+"""Event files for TensorBoard, written and read back with its own library. No value is written
+twice: a step is one record with a checksum, records are on the disk when `write` returns, and a
+directory is read back before it is written again, so that a record which a killed process left is
+kept or was never complete.
 """
 
 import os

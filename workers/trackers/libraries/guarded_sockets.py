@@ -1,9 +1,8 @@
-"""Guards the connections of the process that writes one job.
-
-Every connection of this process goes to an address that the egress guard has checked, whatever the
-library was asked to open: the name is resolved once, and the checked address is dialled. It is the
-interpreter's own audit hook that refuses any other connection, of any module and protocol, and that
-refuses to start programs, which would have no such hook. A hook cannot be removed.
+"""Guards the connections of the process that writes one job. Every connection of this process goes
+to an address that the egress guard has checked, whatever the library was asked to open: the name is
+resolved once, and the checked address is dialled. It is the interpreter's own audit hook that
+refuses any other connection, of any module and protocol, and that refuses to start programs, which
+would have no such hook. A hook cannot be removed.
 """
 
 import asyncio

@@ -1,6 +1,5 @@
-"""Writes a job to MLflow with its own client: to a server, or to a store in the job's directory.
-
-A value is there once: the run is found by its tag, and what it has is read before it is written
+"""Writes a job to MLflow with its own client: to a server, or to a store in the job's directory. A
+value is there once: the run is found by its tag, and what it has is read before it is written
 again. A server is the customer's: every connection is checked, redirects are not followed, and
 artifacts go to that server alone, never to another address or path that it names: the client's own
 calls for artifacts ask the server for the path anew, so none of them is used.

@@ -1,7 +1,6 @@
-"""Writes a job to Weights & Biases with its own library, offline without a key.
-
-A row cannot be written again, so a step is there once. A process cannot continue a run that another
-one wrote offline: it removes it and writes all steps again.
+"""Writes a job to Weights & Biases with its own library, offline without a key. A row cannot be
+written again, so a step is there once. A process cannot continue a run that another one wrote
+offline: it removes it and writes all steps again.
 """
 
 import json
@@ -108,10 +107,9 @@ def _settings(base_url: str, key: str) -> wandb.Settings:
 
 
 def plain_settings(value: Any) -> Any:
-    """Returns settings in which no value is a reference for W&B.
-
-    Its library looks up a text `wandb-artifact://…`, and an object with the key `_type`, by the key
-    of the session, which may be the operator's; both can be in a job's own metadata.
+    """Returns settings in which no value is a reference for W&B. Its library looks up a text
+    `wandb-artifact://…`, and an object with the key `_type`, by the key of the session, which may
+    be the operator's; both can be in a job's own metadata.
     """
     if isinstance(value, dict):
         return {

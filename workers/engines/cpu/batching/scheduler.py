@@ -1,6 +1,5 @@
-"""The engine's one compute thread, and the order in which its batches advance.
-
-Every submitted sequence ends with exactly one final `SequenceUpdate`, also after an exception.
+"""The engine's one compute thread, and the order in which its batches advance. Every submitted
+sequence ends with exactly one final `SequenceUpdate`, also after an exception.
 """
 
 import queue

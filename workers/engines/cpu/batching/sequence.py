@@ -1,7 +1,5 @@
-"""The state of one request in the engine.
-
-Only the scheduler thread writes a `Sequence`. Its lists only grow, so the server may read the first
-`count` entries of an `SequenceUpdate` at any time.
+"""The state of one request in the engine. Only the scheduler thread writes a `Sequence`. Its lists
+only grow, so the server may read the first `count` entries of an `SequenceUpdate` at any time.
 """
 
 from collections import Counter, OrderedDict, deque

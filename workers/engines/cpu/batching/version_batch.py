@@ -1,7 +1,6 @@
-"""The running batch of one model version.
-
-One `advance()` is one iteration of continuous batching (Yu et al., Orca, OSDI 2022): new prompts
-join, every running row gets one token, finished rows leave.
+"""The running batch of one model version. One `advance()` is one iteration of continuous batching
+(Yu et al., Orca, OSDI 2022): new prompts join, every running row gets one token, finished rows
+leave.
 """
 
 import math

@@ -1,6 +1,5 @@
-"""`POST /v1/chat/completions`: messages and tools in, an assistant message out, also as a stream.
-
-A tool call is sent in one piece, after its closing tag: a malformed call is returned as plain
+"""`POST /v1/chat/completions`: messages and tools in, an assistant message out, also as a stream. A
+tool call is sent in one piece, after its closing tag: a malformed call is returned as plain
 content, as in vLLM.
 """
 

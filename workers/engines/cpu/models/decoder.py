@@ -1,7 +1,5 @@
-"""A fused forward pass for the most common decoder architectures.
-
-With small models the time between operations is most of a step, and a transformers layer has four
-times as many operations.
+"""A fused forward pass for the most common decoder architectures. With small models the time
+between operations is most of a step, and a transformers layer has four times as many operations.
 """
 
 import copy
@@ -441,9 +439,8 @@ def _plain_weight(product: LinearLayer) -> Tensor:
 
 
 def fuse_decoder(model: Any, *, context_length: int) -> Decoder | None:
-    """Fuses a model's weights; returns `None` for an architecture that is not supported.
-
-    The model's layers become views of the fused tensors and remain usable.
+    """Fuses a model's weights; returns `None` for an architecture that is not supported. The
+    model's layers become views of the fused tensors and remain usable.
     """
     config = model.config
     rotary = getattr(getattr(model, "model", None), "rotary_emb", None)

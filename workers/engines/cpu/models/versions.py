@@ -164,7 +164,6 @@ class Versions:
 
     def acquire(self, version: Version) -> Weights:
         """Returns the weights, which stay in memory until `release`; merges them on first use.
-
         Raises `InvalidRequest` if the adapter must be read again and its files are missing or
         changed; its name is removed then, so that it can be loaded again.
         """
