@@ -283,22 +283,20 @@ class Dpo(DpoOptions):
     def __call__(self, inputs: LossInputs) -> LossTerms:
         log_ratio_N = zero_masked(inputs.logprobs_N - inputs.sampler_logprobs_N, inputs.mask_N)
         sums = pair_scores(log_ratio_N, inputs)
-        match self.variant:
-            case "ipo":
-                terms_P = self._ipo(pair_scores(log_ratio_N, inputs, mean=True))
-            case "sigmoid":
-                margin_P = self.beta * (sums.chosen_P - sums.rejected_P)
-                epsilon = self.label_smoothing
-                terms_P = -(1.0 - epsilon) * logsigmoid(margin_P) - epsilon * logsigmoid(-margin_P)
+        if self.variant == "ipo":
+            means = pair_scores(log_ratio_N, inputs, mean=True)
+            distance_P = means.chosen_P - means.rejected_P - 1.0 / (2.0 * self.beta)
+            terms_P = torch.square(distance_P)
+        else:
+            margin_P = self.beta * (sums.chosen_P - sums.rejected_P)
+            epsilon = self.label_smoothing
+            terms_P = -(1.0 - epsilon) * logsigmoid(margin_P) - epsilon * logsigmoid(-margin_P)
         rewards = PairScores(self.beta * sums.chosen_P, self.beta * sums.rejected_P, sums.present_P)
         return LossTerms(
             zero_masked(terms_P, sums.present_P).sum(),
             never_clipped(inputs),
             preference_sums(rewards, inputs),
         )
-
-    def _ipo(self, scores: PairScores) -> Tensor:
-        return torch.square(scores.chosen_P - scores.rejected_P - 1.0 / (2.0 * self.beta))
 
 
 class BradleyTerry(BradleyTerryOptions):

@@ -129,9 +129,10 @@ def rollout_span(key: SampleKey) -> Iterator[Span]:
 
 
 def describe_rollout(span: Span, rollout: Trajectory | ScoredRollout) -> None:
-    scored = isinstance(rollout, ScoredRollout)
-    trajectory = rollout.trajectory if scored else rollout
-    failure = rollout.failure if scored else None
+    if isinstance(rollout, Trajectory):
+        trajectory, failure = rollout, None
+    else:
+        trajectory, failure = rollout.trajectory, rollout.failure
     span.attributes |= {
         "agent_rft.turns": len(trajectory.turns),
         "agent_rft.tool_calls": len(trajectory.tool_calls),

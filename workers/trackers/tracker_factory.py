@@ -54,6 +54,9 @@ async def _assignment(
         sealed = await unit.secrets(tracked.job.id)
     integration = _whole(settings, job, sealed)[tracked.position]
     options: Json = integration[tracked.kind]
+    operators = settings.wandb
+    key = operators.api_key.get_secret_value()
+    account = WandbAccount(key, operators.base_url, operators.offline)
     name = options.get("name") or options.get("run_name") or job.suffix or job.id
     return Assignment(
         kind=tracked.kind,
@@ -64,13 +67,8 @@ async def _assignment(
         is_local=is_local(integration),
         allow_endpoints=settings.egress.allow_endpoints,
         allow_plain_http=settings.egress.allow_plain_http,
-        wandb=_account(settings) if tracked.kind == "wandb" else None,
+        wandb=account if tracked.kind == "wandb" else None,
     )
-
-
-def _account(settings: Settings) -> WandbAccount:
-    wandb = settings.wandb
-    return WandbAccount(wandb.api_key.get_secret_value(), wandb.base_url, wandb.offline)
 
 
 def _whole(settings: Settings, job: Job, sealed: bytes | None) -> list[Json]:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from app.jobs.methods import ReinforcementMethod
 from app.jobs.reinforcement import Evaluation
 from app.rollouts.trajectory import ScoredRollout
 from tests.support.reinforcement.scored_rollouts import scored, tool_call
@@ -34,6 +35,11 @@ def _side(context: RunContext, step: int, score: float | None, calls: int) -> li
     ]
 
 
+def _method(context: RunContext) -> ReinforcementMethod:
+    assert isinstance(context.method, ReinforcementMethod)
+    return context.method
+
+
 async def _write(context: RunContext, rollouts: list[ScoredRollout]) -> None:
     rows = [rollout_row(rollout, project_id=context.job.project_id) for rollout in rollouts]
     async with context.unit() as unit:
@@ -45,7 +51,7 @@ async def test_every_row_that_was_graded_twice_counts(world: World) -> None:
     await _write(context, _side(context, 0, 0.25, calls=4))
     await _write(context, _side(context, 5, 0.0, calls=9))  # a checkpoint in between
     await _write(context, _side(context, 9, 0.75, calls=1))
-    report = await build_report(context, SAMPLED, published(9))
+    report = await build_report(context, _method(context), SAMPLED, published(9))
     assert (report["job_id"], report["base_model"], report["step"]) == (
         context.job.id,
         "tiny-2026",
@@ -63,7 +69,7 @@ async def test_no_row_graded_twice_makes_no_report(world: World) -> None:
     await _write(context, _side(context, 0, 0.25, calls=1))
     await _write(context, _side(context, 9, None, calls=1))
     with pytest.raises(NoReport, match="100% of the rollouts of step 9 were lost"):
-        await build_report(context, SAMPLED, published(9))
+        await build_report(context, _method(context), SAMPLED, published(9))
 
 
 async def test_a_few_rows_that_are_left_are_not_taken_for_all(world: World) -> None:
@@ -72,11 +78,13 @@ async def test_a_few_rows_that_are_left_are_not_taken_for_all(world: World) -> N
     most = ROWS * 3 // 4
     tuned = _side(context, 9, None, calls=1)[:most] + _side(context, 9, 1.0, calls=1)[most:]
     await _write(context, tuned)
-    assert (await build_report(context, SAMPLED, published(9)))["wins"] == ROWS - most, "74% lost"
+    assert (await build_report(context, _method(context), SAMPLED, published(9)))[
+        "wins"
+    ] == ROWS - most, "74% lost"
     await _write(context, _side(context, 10, None, calls=1)[: most + 1])
     await _write(context, _side(context, 10, 1.0, calls=1)[most + 1 :])
     with pytest.raises(NoReport, match="75% of the rollouts of step 10 were lost"):
-        await build_report(context, SAMPLED, published(10))
+        await build_report(context, _method(context), SAMPLED, published(10))
 
 
 async def test_a_start_that_lost_its_rollouts_is_not_compared(world: World) -> None:
@@ -88,4 +96,4 @@ async def test_a_start_that_lost_its_rollouts_is_not_compared(world: World) -> N
     await _write(context, start)
     await _write(context, _side(context, 9, 1.0, calls=1))
     with pytest.raises(NoReport, match="75% of the rollouts of step 0 were lost"):
-        await build_report(context, SAMPLED, published(9))
+        await build_report(context, _method(context), SAMPLED, published(9))

@@ -31,7 +31,6 @@ class KvShape:
     layers: int
     heads: int
     head_size: int
-
     dtype: torch.dtype = torch.float32
 
     def bytes_per_token(self) -> int:
@@ -252,9 +251,7 @@ def attend(
         running = piece.mask.shape[2] == 1
         # Query heads that share a key head are laid out along the axis of query positions.
         rows = part if running else part.transpose(0, 1).flatten(1, 2)[None]
-        query_rows = max(FEWEST_ROWS, piece.mask.shape[2]) if step.invariant else rows.shape[2]
-        if not running:
-            query_rows = piece.mask.shape[2]
+        query_rows = FEWEST_ROWS if running and step.invariant else piece.mask.shape[2]
         if rows.shape[2] < query_rows:
             rows = F.pad(rows, (0, 0, 0, query_rows - rows.shape[2]))
         output = F.scaled_dot_product_attention(

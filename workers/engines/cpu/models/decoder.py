@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar, Final, Protocol
+from typing import Any, ClassVar, Final
 
 import torch
 import torch.nn.functional as F
@@ -164,22 +164,6 @@ def _is_targeted(targets: Any, module: str) -> bool:
     return any(module == t or module.endswith(f".{t}") for t in targets or ())
 
 
-class Weights(Protocol):
-    @property
-    def query_heads(self) -> int: ...
-
-    @property
-    def own_bytes(self) -> int: ...
-
-    def logits(self, step: Step, ids_N: Tensor, output_tokens: list[int]) -> Tensor:
-        """Returns logits_KV at the K tokens `output_tokens`; stores the keys and values of all."""
-        ...
-
-    def merged(self, deltas: dict[str, LoraDelta]) -> "Weights":
-        """Returns weights with an adapter added; they share all tensors that it does not change."""
-        ...
-
-
 class PlainWeights:
     def __init__(self, model: nn.Module, *, query_heads: int, own_bytes: int = 0) -> None:
         self._model = model
@@ -196,6 +180,7 @@ class PlainWeights:
         return cls(model, query_heads=groups)
 
     def logits(self, step: Step, ids_N: Tensor, output_tokens: list[int]) -> Tensor:
+        """Returns logits_KV at the K tokens `output_tokens`; stores the keys and values of all."""
         padding = len(ids_N) - len(step.positions_N)
         output = self._model(
             input_ids=ids_N[None],
@@ -209,6 +194,7 @@ class PlainWeights:
         return logits_KV
 
     def merged(self, deltas: dict[str, LoraDelta]) -> "PlainWeights":
+        """Returns weights with an adapter added; they share all tensors that it does not change."""
         tensors = itertools.chain(self._model.parameters(), self._model.buffers())
         model = copy.deepcopy(self._model, memo={id(tensor): tensor for tensor in tensors})
         own_bytes = 0
@@ -430,6 +416,9 @@ class Decoder:
         swapped_NHD = unrotated_NHD.roll(shape.head_size // 2, dims=-1)
         torch.addcmul(unrotated_NHD * cosine_N1D, swapped_NHD, sine_N1D, out=queries_keys_NHD)
         return heads_NHD
+
+
+Weights = PlainWeights | Decoder
 
 
 def _plain_weight(product: LinearLayer) -> Tensor:

@@ -138,18 +138,13 @@ class Versions:
 
     def load(self, name: str, path: Path) -> Version:
         """Loads an adapter. With several base models, the adapter's config selects one."""
-        if name in self._names():
-            raise InvalidRequest(
-                f"The lora adapter '{name}' has already been loaded.", param="lora_name"
-            )
+        with self._lock:
+            self._refuse_loaded(name)
         base = self._base(path)
         stamp = stamp_of(path)
         version = Version(name, base, read_adapter(path, base.model), path, stamp)
         with self._lock:
-            if name in self._by_name:
-                raise InvalidRequest(
-                    f"The lora adapter '{name}' has already been loaded.", param="lora_name"
-                )
+            self._refuse_loaded(name)
             self._by_name[name] = version
             self._retain_deltas(version)
         return version
@@ -248,9 +243,10 @@ class Versions:
             if number not in loaded or total > self._limit:
                 total -= self._merged.pop(number).own_bytes
 
-    def _names(self) -> set[str]:
-        with self._lock:
-            return set(self._by_name)
+    def _refuse_loaded(self, name: str) -> None:
+        if name in self._by_name:
+            message = f"The lora adapter '{name}' has already been loaded."
+            raise InvalidRequest(message, param="lora_name")
 
     def _base(self, path: Path) -> BaseModel:
         if len(self._bases) == 1:
