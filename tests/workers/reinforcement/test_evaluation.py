@@ -2,8 +2,7 @@
 
 import pytest
 
-from app.jobs.methods import ReinforcementMethod
-from app.jobs.reinforcement import Evaluation
+from app.jobs.reinforcement import Evaluation, ReinforcementMethod
 from app.rollouts.trajectory import ScoredRollout
 from tests.support.reinforcement.scored_rollouts import scored, tool_call
 from tests.support.runs.world import World
