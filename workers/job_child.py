@@ -11,8 +11,8 @@ from app.kit.errors import RunFailed
 from app.kit.leases import Lease
 from app.kit.objects import build_objects
 from workers.leased_kinds import JOBS
-from workers.methods.reinforcement.method import ReinforcementTraining
-from workers.methods.supervised.method import SupervisedTraining
+from workers.methods.reinforcement.method import reinforcement_training
+from workers.methods.supervised.method import supervised_training
 from workers.processes.child import run_supervised
 from workers.processes.clients import Clients
 from workers.runs.context import RunContext, claim_scratch
@@ -25,9 +25,9 @@ from workers.runs.reporter import record_ended
 def build_method(context: RunContext) -> Method:
     match context.method:
         case ReinforcementMethod() as method:
-            return ReinforcementTraining(context, method)
+            return reinforcement_training(context, method)
         case SupervisedMethod() | DpoMethod() as method:
-            return SupervisedTraining(context, method)
+            return supervised_training(context, method)
 
 
 def job_run(context: RunContext) -> JobRun:

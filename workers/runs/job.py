@@ -142,7 +142,7 @@ class JobRun:
         await self._context.in_unit(lambda unit: self._mark_running(unit, prepared))
         await record_reproducibility(self._context)
         self._reporter.meter.start()
-        result = await prepared.train(self._reporter, check_stop=self._check_stop)
+        result = await prepared.train(self._reporter, self._check_stop)
         await self._check_trained()
         await self._succeed(with_overlap(result, prepared.overlap))
 

@@ -1,11 +1,11 @@
 """The interface of a training method: all differences between runs of two methods.
 `workers.job_child` picks the implementation for a job. Importing one loads no torch:
-`PreparedRun.train` imports the training module.
+`PreparedRun.train` imports its training module.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 from app.database import RunUnitOfWork
 from app.files.datasets import Overlap
@@ -78,60 +78,35 @@ CheckStop = Callable[[], None]
 """Runs before each step and raises to end the training; `StoppedEarly` ends it as a success."""
 
 
-class PreparedRun(Protocol):
+@dataclass(frozen=True, slots=True)
+class PreparedRun:
     """A run whose files are checked and whose `auto` hyperparameters are numbers."""
 
-    @property
-    def total_steps(self) -> int: ...
-
-    @property
-    def resolved_method(self) -> StoredMethod:
-        """The job's `method` with every default and every `auto` replaced by its value."""
-        ...
-
-    @property
-    def warnings(self) -> Sequence[str]:
-        """Messages for the events of a job that starts."""
-        ...
-
-    @property
-    def file_warnings(self) -> Sequence[str]:
-        """Messages about the files for the events of a job whose files are valid from now on."""
-        ...
-
-    @property
-    def overlap(self) -> Overlap | None:
-        """Held-out rows that are trained on too; `None` for a job without a validation file."""
-        ...
-
-    async def train(self, reporter: Reporter, *, check_stop: CheckStop) -> TrainingResult:
-        """Trains from the last committed step to the end, or to the step at which a rule ends the
-        job, and commits every step through `reporter`. Raises `RunFailed`, and what `check_stop`
-        raises except `StoppedEarly`.
-        """
-        ...
+    total_steps: int
+    resolved_method: StoredMethod
+    """The job's `method` with every default and every `auto` replaced by its value."""
+    train: Callable[[Reporter, CheckStop], Awaitable[TrainingResult]]
+    """Trains from the last committed step to the end, or to the step at which a rule ends the job,
+    and commits every step. Raises `RunFailed`, and what `CheckStop` raises except `StoppedEarly`.
+    """
+    file_warnings: Sequence[str]
+    """Messages about the files for the events of a job whose files are valid from now on."""
+    overlap: Overlap | None
+    """Held-out rows that are trained on too; `None` for a job without a validation file."""
+    warnings: Sequence[str] = ()
+    """Messages for the events of a job that starts."""
 
 
-class Method(Protocol):
-    @property
-    def report(self) -> StepReport: ...
-
-    @property
-    def stop_options(self) -> StopOptions:
-        """The job's rules, or the method's defaults."""
-        ...
-
-    @property
-    def watched(self) -> ObjectiveCurves: ...
-
-    @property
-    def trained_effort(self) -> str | None:
-        """The reasoning effort that calls of the tuned model use; `None` for the model's own."""
-        ...
-
-    async def prepare(self) -> PreparedRun:
-        """Checks the job's files. Raises `RunFailed` for the first fault, with line and pointer."""
-        ...
+@dataclass(frozen=True, slots=True)
+class Method:
+    report: StepReport
+    stop_options: StopOptions
+    """The job's rules, or the method's defaults."""
+    watched: ObjectiveCurves
+    prepare: Callable[[], Awaitable[PreparedRun]]
+    """Checks the job's files. Raises `RunFailed` for the first fault, with line and pointer."""
+    trained_effort: str | None = None
+    """The reasoning effort that calls of the tuned model use; `None` for the model's own."""
 
 
 def build_reporter(context: RunContext, method: Method, *, tuned_name: str) -> Reporter:

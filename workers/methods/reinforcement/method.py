@@ -3,13 +3,10 @@ at once. A thread imports the training module, which takes seconds, while the fi
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Final
 
-from app.files.datasets import Overlap
-from app.jobs.methods import StoredMethod
 from app.jobs.reinforcement import (
     MAX_TOOLS,
     ReinforcementMethod,
@@ -17,17 +14,17 @@ from app.jobs.reinforcement import (
     resolved_options,
 )
 from app.jobs.response_formats import named_effort
-from app.jobs.stop_options import ReinforcementStopOptions, StopOptions
-from app.jobs.stop_rules import ObjectiveCurves, reward_of
+from app.jobs.stop_options import ReinforcementStopOptions
+from app.jobs.stop_rules import reward_of
 from app.kit.endpoint_pool import EndpointPool
 from app.kit.endpoints import CallSigner
 from app.kit.errors import RunFailed
 from app.tools.mcp_listings import clashes, functions_of
 from app.tools.mcp_servers import McpListing
-from workers.methods.reinforcement.rows import Plan, RowFile, load_rows
+from workers.methods.reinforcement.rows import Plan, load_rows
 from workers.methods.reinforcement.step_summary import ReinforcementStepReport
 from workers.runs.context import RunContext
-from workers.runs.method import CheckStop, TrainingResult
+from workers.runs.method import CheckStop, Method, PreparedRun, TrainingResult
 from workers.runs.opening import file_warnings, training_file, validation_file
 from workers.runs.reporter import Reporter
 
@@ -84,102 +81,58 @@ def with_listings(
     return method.model_copy(update={"mcp_servers": servers})
 
 
-@dataclass(frozen=True, slots=True)
-class PreparedReinforcement:
-    context: RunContext
-    method: ReinforcementMethod
-    plan: Plan
-    train_rows: RowFile
-    valid_rows: RowFile
-    loading: asyncio.Task[None]
-    file_warnings: Sequence[str] = ()
-    warnings: Sequence[str] = ()
-    listings: Mapping[int, McpListing] = field(default_factory=dict)
-    """New listings by the position of the MCP server; later runs read them in the job."""
+def reinforcement_training(context: RunContext, method: ReinforcementMethod) -> Method:
+    start_model = None if context.start is None else context.job.model
+    return Method(
+        report=ReinforcementStepReport(method.grader, start_model=start_model),
+        stop_options=method.stop or ReinforcementStopOptions(),
+        watched=reward_of(method.grader),
+        prepare=lambda: _prepared(context, method),
+        trained_effort=named_effort(method.hyperparameters.reasoning_effort),
+    )
 
-    @property
-    def total_steps(self) -> int:
-        return self.plan.total_steps
 
-    @property
-    def overlap(self) -> Overlap:
-        return self.train_rows.prompts.overlap(self.valid_rows.prompts)
-
-    @property
-    def resolved_method(self) -> StoredMethod:
-        stored, hyperparameters = self.context.job.method, self.plan.hyperparameters
-        return stored.with_options(
-            resolved_options(stored.options, hyperparameters, self.context.base_model)
+async def _prepared(context: RunContext, given: ReinforcementMethod) -> PreparedRun:
+    loading = asyncio.create_task(
+        asyncio.to_thread(import_module, "workers.methods.reinforcement.training")
+    )
+    listings = await new_listings(context, given)
+    method = with_listings(given, listings)
+    training = await training_file(context)
+    train_rows = await load_rows(training, method)
+    held_out = await validation_file(context)
+    if held_out is None:
+        raise RunFailed(
+            "A validation file is required for reinforcement fine-tuning.",
+            code="missing_required_parameter",
+            param="validation_file",
         )
+    valid_rows = await load_rows(held_out, method)
+    hyperparameters = resolve_hyperparameters(
+        method, train_rows=len(train_rows), base_model=context.base_model
+    )
+    plan = Plan(hyperparameters, len(train_rows))
+    warnings = await file_warnings(
+        context, training, held_out, shared_tools=tuple(functions_of(listings.values()))
+    )
 
-    async def train(self, reporter: Reporter, *, check_stop: CheckStop) -> TrainingResult:
-        await self.loading
-        if self.listings:  # each later run offers the same tools
-            await self.context.in_unit(lambda unit: unit.jobs.record_listings(self.listings))
+    async def train_prepared(reporter: Reporter, check_stop: CheckStop) -> TrainingResult:
+        await loading
+        if listings:  # each later run offers the same tools
+            await context.in_unit(lambda unit: unit.jobs.record_listings(listings))
         from workers.methods.reinforcement.training import train  # noqa: PLC0415 - imports torch; loaded by now
 
+        rows = (train_rows, valid_rows)
         return await train(
-            self.context,
-            self.method,
-            self.plan,
-            rows=(self.train_rows, self.valid_rows),
-            reporter=reporter,
-            check_stop=check_stop,
+            context, method, plan, rows=rows, reporter=reporter, check_stop=check_stop
         )
 
-
-class ReinforcementTraining:
-    def __init__(self, context: RunContext, method: ReinforcementMethod) -> None:
-        self._context = context
-        self._method = method
-        self.report = ReinforcementStepReport(
-            method.grader, start_model=None if context.start is None else context.job.model
-        )
-
-    @property
-    def stop_options(self) -> StopOptions:
-        return self._method.stop or ReinforcementStopOptions()
-
-    @property
-    def watched(self) -> ObjectiveCurves:
-        return reward_of(self._method.grader)
-
-    @property
-    def trained_effort(self) -> str | None:
-        return named_effort(self._method.hyperparameters.reasoning_effort)
-
-    async def prepare(self) -> PreparedReinforcement:
-        loading = asyncio.create_task(
-            asyncio.to_thread(import_module, "workers.methods.reinforcement.training")
-        )
-        listings = await new_listings(self._context, self._method)
-        method = with_listings(self._method, listings)
-        training = await training_file(self._context)
-        train_rows = await load_rows(training, method)
-        held_out = await validation_file(self._context)
-        if held_out is None:
-            raise RunFailed(
-                "A validation file is required for reinforcement fine-tuning.",
-                code="missing_required_parameter",
-                param="validation_file",
-            )
-        valid_rows = await load_rows(held_out, method)
-        hyperparameters = resolve_hyperparameters(
-            method, train_rows=len(train_rows), base_model=self._context.base_model
-        )
-        plan = Plan(hyperparameters, len(train_rows))
-        warnings = await file_warnings(
-            self._context, training, held_out, shared_tools=tuple(functions_of(listings.values()))
-        )
-        is_validated = self._context.files_validated
-        return PreparedReinforcement(
-            self._context,
-            method,
-            plan,
-            train_rows,
-            valid_rows,
-            loading,
-            file_warnings=[] if is_validated else warnings,
-            warnings=warnings if is_validated else [],
-            listings=listings,
-        )
+    is_validated, stored = context.files_validated, context.job.method
+    return PreparedRun(
+        plan.total_steps,
+        stored.with_options(resolved_options(stored.options, hyperparameters, context.base_model)),
+        train_prepared,
+        file_warnings=[] if is_validated else warnings,
+        overlap=train_rows.prompts.overlap(valid_rows.prompts),
+        warnings=warnings if is_validated else [],
+    )

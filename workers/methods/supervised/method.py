@@ -4,18 +4,15 @@ faulty file is reported at once.
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Final
 
 import structlog
 
-from app.files.datasets import Overlap
 from app.files.rows import DatasetError
 from app.jobs.jobs import Usage
-from app.jobs.methods import StoredMethod
 from app.jobs.stop_options import StopOptions
-from app.jobs.stop_rules import LOSSES, ObjectiveCurves
+from app.jobs.stop_rules import LOSSES
 from app.jobs.supervised import (
     DpoMethod,
     SupervisedMethod,
@@ -33,7 +30,7 @@ from workers.methods.supervised.examples import (
     supervised_examples,
 )
 from workers.runs.context import RunContext
-from workers.runs.method import CheckStop, TrainingResult
+from workers.runs.method import CheckStop, Method, PreparedRun, TrainingResult
 from workers.runs.opening import JobFile, file_warnings, training_file, validation_file
 from workers.runs.reporter import Reporter
 from workers.runs.step_outcome import StepOutcome
@@ -41,103 +38,60 @@ from workers.runs.step_outcome import StepOutcome
 log = structlog.get_logger()
 
 
-@dataclass(frozen=True, slots=True)
-class PreparedSupervised:
-    context: RunContext
-    method: SupervisedMethod | DpoMethod
-    plan: SupervisedPlan
-    train_examples: Examples
-    valid_examples: Examples | None
-    file_warnings: Sequence[str]
-    overlap: Overlap | None
+def supervised_training(context: RunContext, method: SupervisedMethod | DpoMethod) -> Method:
+    rules = method.rules if isinstance(method, DpoMethod) else method.stop or StopOptions()
+    return Method(SupervisedStepReport(), rules, LOSSES, prepare=lambda: _prepared(context, method))
 
-    @property
-    def warnings(self) -> Sequence[str]:
-        return ()
 
-    @property
-    def total_steps(self) -> int:
-        return self.plan.total_steps
+async def _prepared(context: RunContext, method: SupervisedMethod | DpoMethod) -> PreparedRun:
+    """The first claim also renders every row, so that no row fails the run halfway."""
+    train_file = await training_file(context)
+    train_rows = await load_rows(train_file, method)
+    valid_file, valid_rows = await validation_file(context), None
+    if valid_file is not None:
+        valid_rows = await load_rows(valid_file, method)
+    make = _make_example(context, method)
+    examples = Examples(train_rows, make)
+    held_out = None if valid_rows is None else Examples(valid_rows, make)
+    plan = SupervisedPlan(
+        hyperparameters=resolve_supervised_hyperparameters(
+            method, train_rows=len(examples), base_model=context.base_model
+        ),
+        train_rows=len(examples),
+        valid_rows=0 if held_out is None else len(held_out),
+        seed=context.job.seed,
+    )
+    if context.job.started_at is None:
+        await _check_rows(context, train_file, examples)
+        if valid_file is not None and held_out is not None:
+            await _check_rows(context, valid_file, held_out)
 
-    @property
-    def resolved_method(self) -> StoredMethod:
-        stored = self.context.job.method
-        return stored.with_options(
-            resolved_options(stored.options, self.method.kind, len(self.train_examples))
-        )
-
-    async def train(self, reporter: Reporter, *, check_stop: CheckStop) -> TrainingResult:
+    async def train_prepared(reporter: Reporter, check_stop: CheckStop) -> TrainingResult:
         await asyncio.to_thread(import_module, "workers.methods.supervised.training")
         from workers.methods.supervised.training import train  # noqa: PLC0415 - imports torch; loaded by now
 
+        both = (examples, held_out)
         return await train(
-            self.context,
-            self.method,
-            self.plan,
-            examples=(self.train_examples, self.valid_examples),
-            reporter=reporter,
-            check_stop=check_stop,
+            context, method, plan, examples=both, reporter=reporter, check_stop=check_stop
         )
 
+    stored = context.job.method
+    return PreparedRun(
+        plan.total_steps,
+        stored.with_options(resolved_options(stored.options, method.kind, len(examples))),
+        train_prepared,
+        file_warnings=await file_warnings(context, train_file, valid_file),
+        overlap=None if valid_rows is None else train_rows.prompts.overlap(valid_rows.prompts),
+    )
 
-class SupervisedTraining:
-    def __init__(self, context: RunContext, method: SupervisedMethod | DpoMethod) -> None:
-        self._context = context
-        self._method = method
-        self.report = SupervisedStepReport()
 
-    @property
-    def stop_options(self) -> StopOptions:
-        match self._method:
-            case SupervisedMethod():
-                return self._method.stop or StopOptions()
-            case DpoMethod():
-                return self._method.rules
-
-    @property
-    def watched(self) -> ObjectiveCurves:
-        return LOSSES
-
-    @property
-    def trained_effort(self) -> str | None:
-        return None
-
-    async def prepare(self) -> PreparedSupervised:
-        """The first claim also renders every row, so that no row fails the run halfway."""
-        train_file = await training_file(self._context)
-        train_rows = await load_rows(train_file, self._method)
-        valid_file, valid_rows = await validation_file(self._context), None
-        if valid_file is not None:
-            valid_rows = await load_rows(valid_file, self._method)
-        make = _make_example(self._context, self._method)
-        train = Examples(train_rows, make)
-        valid = None if valid_rows is None else Examples(valid_rows, make)
-        hyperparameters = resolve_supervised_hyperparameters(
-            self._method, train_rows=len(train), base_model=self._context.base_model
-        )
-        plan = SupervisedPlan(
-            hyperparameters=hyperparameters,
-            train_rows=len(train),
-            valid_rows=0 if valid is None else len(valid),
-            seed=self._context.job.seed,
-        )
-        if self._context.job.started_at is None:
-            await self._check_rows(train_file, train)
-            if valid_file is not None and valid is not None:
-                await self._check_rows(valid_file, valid)
-        overlap = None if valid_rows is None else train_rows.prompts.overlap(valid_rows.prompts)
-        of_files = await file_warnings(self._context, train_file, valid_file)
-        return PreparedSupervised(
-            self._context, self._method, plan, train, valid, of_files, overlap
-        )
-
-    async def _check_rows(self, file: JobFile, examples: Examples) -> None:
-        """Renders every row. Raises `RunFailed` for one that cannot be learned."""
-        try:
-            cut = await asyncio.to_thread(examples.count_cut)
-        except DatasetError as error:
-            raise file.invalid(error) from error
-        log.info("rows rendered", job_id=self._context.job.id, file=file.label, cut=cut)
+async def _check_rows(context: RunContext, file: JobFile, examples: Examples) -> None:
+    """Renders every row. Raises `RunFailed` for one that cannot be learned."""
+    try:
+        cut = await asyncio.to_thread(examples.count_cut)
+    except DatasetError as error:
+        raise file.invalid(error) from error
+    log.info("rows rendered", job_id=context.job.id, file=file.label, cut=cut)
 
 
 def _make_example(context: RunContext, method: SupervisedMethod | DpoMethod) -> MakeExample:
