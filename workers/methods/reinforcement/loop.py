@@ -86,14 +86,11 @@ _EXCERPT: Final = 240
 class ExcessiveLosses:
     reason: str
     """The share and its main cause, in words a customer can act on."""
-    cause: FailureClass
+    code: str
+    cure: str
     flag: str | None = None
     """The error flag of most failures, if it names a cause that the user can correct."""
     param: str | None = None
-
-    @property
-    def code_and_cure(self) -> tuple[str, str]:
-        return _OF_CLASS.get(self.cause, _OF_ENDPOINTS) if self.flag is None else CURES[self.flag]
 
 
 _OF_CLASS: Final = {
@@ -129,18 +126,17 @@ def too_many_lost(rollouts: Sequence[ScoredRollout], *, limit: float) -> Excessi
         f"or graders (mostly '{source}', {cause.value}: {message})"
     )
     if flag is None:
-        return ExcessiveLosses(reason, cause)
+        return ExcessiveLosses(reason, *_OF_CLASS.get(cause, _OF_ENDPOINTS))
     row, example = next(
         (each.key.prompt_index + 1, each.failure)
         for each in rollouts
         if each.failure is not None and _cause(each.failure) == main
     )
     path = _GRADER if example.child is None else f"{_GRADER}.graders.{example.child}"
-    flagged = f"The grader ({path}) has the error '{flag}'; for example in row {row}: "
     shown = shaped_data(example.details or example.message)  # it may quote a judge
     shown = shown if len(shown) <= _EXCERPT else f"{shown[:_EXCERPT]}…"
     flagged = f"The grader ({path}) has the error '{flag}'; for example in row {row}: "
-    return ExcessiveLosses(f"{reason}. {flagged}{shown}", cause, flag, path)
+    return ExcessiveLosses(f"{reason}. {flagged}{shown}", *CURES[flag], flag, path)
 
 
 def _cause(failure: Failure) -> tuple[str, FailureClass, str | None]:
@@ -365,12 +361,11 @@ class ReinforcementLoop:
         """Ends the run when too many rollouts were lost: training on the others would be biased."""
         lost = too_many_lost(rollouts, limit=self._context.settings.runs.infrastructure_limit)
         if lost is not None:
-            code, cure = lost.code_and_cure
             raise StepLost(
-                f"{lost.reason}. {cure} and create the job again; no reward was made from "
+                f"{lost.reason}. {lost.cure} and create the job again; no reward was made from "
                 "these failures. The rollouts are kept: GET /v1/fine_tuning/jobs/"
                 f"{self._context.job.id}/rollouts?failed=true",
-                code=code,
+                code=lost.code,
                 param=lost.param,
                 outcome=outcome,
             )
