@@ -17,8 +17,15 @@ import structlog
 import torch
 
 from app.kit.processes import interpreter
-from app.models.compute import ComputeChoice, ComputeRole, ComputeScore, MeasuredChoice, Products
-from app.models.directories import measured_choice, write_choice
+from app.models.compute import (
+    ComputeChoice,
+    ComputeRole,
+    ComputeScore,
+    MeasuredChoice,
+    Products,
+    measured_choice,
+    write_choice,
+)
 from workers.compute import NICENESS, describe_processor
 
 Work = Callable[[], None]

@@ -9,13 +9,13 @@ from pydantic import TypeAdapter
 
 from app.files.datasets import DatasetRow
 from app.kit.endpoint_pool import Endpoint, EndpointPool
-from app.kit.endpoints import CallSigner, EndpointFault, FaultKind, failure_class
+from app.kit.endpoints import CallSigner, EndpointFault, FaultKind
 from app.kit.errors import together
 from app.kit.ids import SampleKey
 from app.kit.telemetry import SPANS
 from app.kit.texts import storable
 from app.rollouts.tool_formats import ParsedToolCall
-from app.rollouts.trajectory import Failure
+from app.rollouts.trajectory import Failure, FailureClass
 from app.tools.mcp_discovery import called_server, still_lists
 from app.tools.mcp_servers import McpServerSpec
 from app.tools.mcp_session import McpCall, McpSession
@@ -182,7 +182,7 @@ async def journalled_outcome(
         with SPANS.labelled(tool):
             return await replay_or_ask(journal, call_id, request, ask, codec=_CODEC)
     except EndpointFault as fault:
-        failure = Failure(failure_class(fault.kind, "tool"), fault.message, source=tool)
+        failure = Failure(FailureClass.of_fault(fault.kind, "tool"), fault.message, source=tool)
         raise ToolFailure(failure) from fault
 
 

@@ -11,20 +11,13 @@ from pathlib import Path
 
 import structlog
 
+from app.kit.directories import ManifestMismatch, commit_directory
 from app.kit.disks import FreeSpace
 from app.kit.errors import NoFreeSpace, RunFailed
 from app.kit.leases import Lease
 from app.kit.objects import room_needed
 from app.kit.telemetry import SPANS
-from app.models.adapters import (
-    CARD,
-    ExportStage,
-    ManifestMismatch,
-    ModelExport,
-    export_directory,
-    merged_card,
-)
-from app.models.directories import commit_directory
+from app.models.adapters import CARD, ExportStage, ModelExport, export_directory, merged_card
 from app.models.export_claims import ExportUnitOfWork, leased_export
 from app.models.models import BaseModelSpec, TunedModel, find_base_model
 from workers.leased_kinds import EXPORTS

@@ -28,7 +28,7 @@ from app.graders.scorer import (
     is_usable,
     within_bound,
 )
-from app.kit.endpoints import FaultKind, failure_class
+from app.kit.endpoints import FaultKind
 from app.kit.errors import (
     FORMULA_ERROR,
     MODEL_ERROR,

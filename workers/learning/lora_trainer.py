@@ -17,7 +17,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 from typing_extensions import override
 
-from app.models.directories import commit_directory, verify_directory
+from app.kit.directories import commit_directory, verify_directory
 from app.rollouts.metrics import LOSS
 from workers.learning.adapted_model import AdaptedModel
 from workers.learning.batch_loss import (

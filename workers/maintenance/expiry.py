@@ -17,6 +17,8 @@ from typing import Final, Literal
 import structlog
 
 from app.database import Database
+from app.events.events import KEEP_LOG_S
+from app.events.reader_store import event_reader
 from app.jobs.ended_jobs import EndedJob
 from app.jobs.integrations import LIBRARIES
 from app.kit.errors import Unavailable

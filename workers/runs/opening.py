@@ -22,6 +22,7 @@ from app.jobs.methods import stored_method
 from app.jobs.modes import trains_in_order
 from app.jobs.reinforcement import ReinforcementMethod
 from app.jobs.reproducibility import ClaimMachine, reproducibility, restored_method
+from app.kit.directories import ManifestMismatch
 from app.kit.egress import Egress
 from app.kit.errors import SECRETS_LOST, AgentRftError, NotFound, RunFailed, SecretsLost
 from app.kit.faults import refused_today

@@ -15,11 +15,11 @@ from typing import Any, Final
 import structlog
 
 from app.database import Database
+from app.events.events import CommittedEvent
+from app.events.reader_store import ENDED, event_reader
 from app.jobs.claims import job_reader
 from app.jobs.integrations import LIBRARIES
 from app.kit.errors import NotFound, Unavailable
-from app.kit.event_reader import ENDED, event_reader
-from app.kit.events import CommittedEvent
 from app.settings import Settings
 from app.webhooks.events import EVENT_TYPES
 from workers.processes.child import run_as_child, run_until_terminated

@@ -11,8 +11,6 @@ from app.events.store import CommittedEvent
 from app.jobs.claims import JobReaderUnitOfWork, TrackedJob, job_reader, tracked_jobs
 from app.jobs.integrations import DEFAULT_TRACES, TrackerKind, trackers_of
 from app.jobs.jobs import TERMINAL
-from app.kit.event_reader import event_reader
-from app.kit.events import CommittedEvent
 from app.rollouts.rollouts import RolloutFilter, RolloutRow
 from workers.trackers.tracker import TracedRollout, TrackerUpdate, cut_messages
 

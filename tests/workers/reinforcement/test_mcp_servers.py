@@ -19,7 +19,7 @@ from tests.support.runs.real_run import RealRuns, Script, engine_of
 from tests.support.runs.spoken import SpokenInference, roomy_model
 from tests.support.runs.world import METHOD, World
 from workers.job_child import job_run
-from workers.methods.reinforcement.method import new_listings, record_listings, with_listings
+from workers.methods.reinforcement.method import new_listings, with_listings
 from workers.methods.reinforcement.rows import load_rows
 from workers.runs.context import RunContext
 from workers.runs.opening import JobFile
@@ -53,7 +53,7 @@ async def test_a_resumed_run_offers_what_the_first_one_listed(
     job = await world.job(method=method_with(entry))
     context, method = await opened(world, job, egress)
     listings = await new_listings(context, method)
-    await record_listings(context, listings)
+    await context.in_unit(lambda unit: unit.jobs.record_listings(listings))
     first = with_listings(method, listings)
     heard = len(server.heard)
     context, resumed = await opened(world, job, egress)

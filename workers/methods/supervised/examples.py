@@ -34,8 +34,8 @@ from app.jobs.supervised import (
     SupervisedMethod,
     TrainOn,
 )
+from app.kit.directories import ManifestMismatch, commit_directory
 from app.kit.errors import InvalidRequest
-from app.models.directories import ManifestMismatch, commit_directory
 from app.rollouts.renderer import Renderer
 from workers.compute import run_on_compute_thread
 from workers.learning.trainer import TrainingSample
