@@ -13,6 +13,7 @@ import socket
 from asyncio import StreamReader
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, Literal, Self
 
 import structlog
@@ -150,37 +151,26 @@ async def supervise(work: LeasedWork, settings: Settings, *, starter: Starter) -
         return
     queue = CeleryJobQueue(settings.redis_url)
     async with open_database(settings, pool_size=2) as database, contextlib.aclosing(queue):
-        claim = _SupervisedClaim(work, settings, database, queue, starter)
-        loop = ClaimLoop(claim, patience_s=PATIENCE_S)
+
+        def start(lease: Lease) -> Coroutine[Any, Any, None]:
+            named = work.named(lease.id)
+            log.info("claimed", fence=lease.fence, attempt=lease.attempts, **named)
+            return ClaimSupervisor(
+                work,
+                lease,
+                database=database,
+                queue=queue,
+                starter=starter,
+                limits=settings.lease,
+                patience=Patience.of(settings),
+            ).run()
+
+        claim = partial(work.claim, database, settings)
+        loop = ClaimLoop(claim, start, patience_s=PATIENCE_S)
         running = asyncio.ensure_future(loop.run_once())
         # An orderly stop of the worker releases the lease instead of letting it run out.
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
         await running
-
-
-@dataclass(frozen=True, slots=True)
-class _SupervisedClaim:
-    work: LeasedWork
-    settings: Settings
-    database: Database
-    queue: JobQueue
-    starter: Starter
-
-    async def claim(self) -> list[Lease]:
-        return await self.work.claim(self.database, self.settings)
-
-    def start(self, lease: Lease) -> Coroutine[Any, Any, None]:
-        named = self.work.named(lease.id)
-        log.info("claimed", fence=lease.fence, attempt=lease.attempts, **named)
-        return ClaimSupervisor(
-            self.work,
-            lease,
-            database=self.database,
-            queue=self.queue,
-            starter=self.starter,
-            limits=self.settings.lease,
-            patience=Patience.of(self.settings),
-        ).run()
 
 
 class ClaimSupervisor:

@@ -7,7 +7,7 @@ returns its slot releases its lease, and another claim continues after its last 
 
 import math
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import structlog
@@ -48,25 +48,13 @@ async def dispatch(work: LeasedWork, settings: Settings, *, children: Children) 
             if work.is_resumable:
                 await _free_slot(work, settings, database, children=children)
             return False
-        claim = _ChildStart(work, database, settings, children)
+
+        def start(lease: Lease) -> None:
+            children.start(work.command(lease), project_id=lease.project_id)
+
         # A wait would block the sweeps of the same queue; the sweeper sends another notification.
-        return await ClaimLoop(claim, patience_s=0).claim()
-
-
-@dataclass(frozen=True, slots=True)
-class _ChildStart:
-    """Claims one row for a child process, which outlives this task."""
-
-    work: LeasedWork
-    database: Database
-    settings: Settings
-    children: Children
-
-    async def claim(self) -> list[Lease]:
-        return await self.work.claim(self.database, self.settings)
-
-    def start(self, lease: Lease) -> None:
-        self.children.start(self.work.command(lease), project_id=lease.project_id)
+        claim = partial(work.claim, database, settings)
+        return await ClaimLoop(claim, start, patience_s=0).claim()
 
 
 async def _free_slot(

@@ -10,7 +10,7 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Final, Protocol
+from typing import Any, Final
 from uuid import uuid4
 
 import structlog
@@ -91,26 +91,25 @@ def python_module(name: str) -> tuple[str, ...]:
 POLL_S: Final = 1.0
 
 
-class Claimant(Protocol):
-    async def claim(self) -> Sequence[Lease]:
-        """Claims rows that may be worked on now. Raises `Unavailable`; the loop repeats it then."""
-
-    def start(self, lease: Lease) -> Coroutine[Any, Any, None] | None:
-        """The coroutine that this process has to run; `None` if a child outlives the loop."""
+Claim = Callable[[], Awaitable[Sequence[Lease]]]
+"""Claims rows that may be worked on now. Raises `Unavailable`; the loop repeats it then."""
+Start = Callable[[Lease], Coroutine[Any, Any, None] | None]
+"""Returns the coroutine that this process has to run; `None` if a child outlives the loop."""
 
 
 class ClaimLoop:
     """Each claim waits up to `patience_s` for the database, and then raises `Unavailable`."""
 
-    def __init__(self, claimant: Claimant, *, patience_s: float) -> None:
-        self._claimant = claimant
+    def __init__(self, claim: Claim, start: Start, *, patience_s: float) -> None:
+        self._claim = claim
+        self._start = start
         self._patience_s = patience_s
         self._running: set[asyncio.Task[None]] = set()
 
     async def claim(self) -> bool:
-        leases = await retry_while_unavailable(self._claimant.claim, patience_s=self._patience_s)
+        leases = await retry_while_unavailable(self._claim, patience_s=self._patience_s)
         for lease in leases:
-            rest = self._claimant.start(lease)
+            rest = self._start(lease)
             if rest is not None:
                 self._running.add(asyncio.create_task(rest))
         return bool(leases)

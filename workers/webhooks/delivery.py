@@ -7,9 +7,8 @@ worker crashes between the reply and the write, another one sends the event agai
 import math
 import secrets
 import time
-from collections.abc import Coroutine
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import structlog
 
@@ -65,16 +64,13 @@ class Deliverer:
 
     async def run(self, *, idle_s: float) -> None:
         """Until no delivery was due for `idle_s`; with 0, until every due delivery is done."""
-        await ClaimLoop(self, patience_s=math.inf).run(idle_s=idle_s)
+        await ClaimLoop(self.claim, self._deliver, patience_s=math.inf).run(idle_s=idle_s)
 
     async def claim(self) -> list[Lease]:
         """Makes deliveries of events committed until now, and claims due deliveries."""
         await self._follower.catch_up()
         async with delivery_claims(self._ports.database) as unit:
             return await unit.leases.claim_due(self._lease_s, self._bounds)
-
-    def start(self, lease: Lease) -> Coroutine[Any, Any, None]:
-        return self._deliver(lease)
 
     async def _deliver(self, lease: Lease) -> None:
         try:

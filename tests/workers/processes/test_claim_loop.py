@@ -54,7 +54,7 @@ def _no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _loop(rows: Rows) -> ClaimLoop:
-    return ClaimLoop(rows, patience_s=PATIENCE_S)
+    return ClaimLoop(rows.claim, rows.start, patience_s=PATIENCE_S)
 
 
 async def test_each_claimed_row_is_worked_on_beside_the_others() -> None:
@@ -131,5 +131,5 @@ async def test_a_row_of_a_child_process_is_claimed_once_and_nothing_is_left_to_w
 async def test_a_claim_without_patience_leaves_an_absent_database_to_its_caller() -> None:
     rows = Rows(Unavailable("gone"), [FIRST])
     with pytest.raises(Unavailable, match="gone"):
-        await ClaimLoop(rows, patience_s=0).run_once()
+        await ClaimLoop(rows.claim, rows.start, patience_s=0).run_once()
     assert (rows.started, rows.claims) == ([], [[FIRST]])
