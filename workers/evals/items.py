@@ -45,6 +45,7 @@ from app.rollouts.trajectory import Grade, GradeOrFailure, ScoredRollout, Trajec
 from workers.evals.context import EvalContext, GroupedCriterion, SingleCriterion, find_model
 from workers.grading.job_grader import to_failure
 from workers.journal import InMemoryJournal, Journal
+from workers.processes.clients import Clients
 from workers.rollout.episode import score_group
 
 TokensByModel = list[tuple[str, dict[str, int]]]
@@ -387,7 +388,7 @@ async def _sample(
     try:
         output["input"] = prompt_of(source.input_messages, row.item)
         async with slots:
-            answer = await Sampler(context, source.model).ask(output["input"], settings)
+            answer = await ask(context, source.model, output["input"], settings)
     except UnusableItem as fault:
         return _ItemSample({}, output, fault={"code": "invalid_item", "message": str(fault)})
     except SamplingRefused as fault:
@@ -502,44 +503,39 @@ class SampledAnswer:
     cached_tokens: int
 
 
-class Sampler:
-    def __init__(self, context: EvalContext, model: str) -> None:
-        self._context = context
-        self._name = model
-
-    async def ask(self, messages: list[dict[str, Any]], settings: dict[str, Any]) -> SampledAnswer:
-        """Raises `SamplingRefused`, `RunFailed` for a forbidden model, and `Unavailable`."""
-        give_up_at, delay_s = time.monotonic() + PATIENCE_S, _FIRST_DELAY_S
-        while True:
-            model = await find_model(self._context.clients, self._context.lease, self._name)
-            if model is None:
-                raise RunFailed(
-                    f"The model '{self._name}' does not exist any more.", code="model_not_found"
-                )
-            body = {**settings, "model": model.engine_name, "messages": messages}
-            body = with_trained_effort(body, model.reasoning_effort)
-            try:
-                return _read(await self._chat(model, body))
-            except Unavailable:
-                if time.monotonic() + delay_s > give_up_at:
-                    raise
-            except RequestError as error:
-                message = error.message.replace(model.engine_name, model.name)
-                raise SamplingRefused(message) from error
-            await asyncio.sleep(delay_s)
-            delay_s = min(2 * delay_s, _MAX_DELAY_S)
-
-    async def _chat(self, model: EngineModel, body: dict[str, Any]) -> dict[str, Any]:
-        clients = self._context.clients
-        inference = clients.inference
+async def ask(
+    context: EvalContext, name: str, messages: list[dict[str, Any]], settings: dict[str, Any]
+) -> SampledAnswer:
+    """Raises `SamplingRefused`, `RunFailed` for a forbidden model, and `Unavailable`."""
+    give_up_at, delay_s = time.monotonic() + PATIENCE_S, _FIRST_DELAY_S
+    while True:
+        model = await find_model(context.clients, context.lease, name)
+        if model is None:
+            raise RunFailed(f"The model '{name}' does not exist any more.", code="model_not_found")
+        body = {**settings, "model": model.engine_name, "messages": messages}
+        body = with_trained_effort(body, model.reasoning_effort)
         try:
-            return await inference.chat(body)
-        except AdapterMissing:
-            await clients.adapters.load(inference, model.engine_name, object_key=model.object_key)
-        try:
-            return await inference.chat(body)
-        except AdapterMissing as error:
-            raise Unavailable("The model cannot be served at the moment.") from error
+            return _read(await _chat(context.clients, model, body))
+        except Unavailable:
+            if time.monotonic() + delay_s > give_up_at:
+                raise
+        except RequestError as error:
+            message = error.message.replace(model.engine_name, model.name)
+            raise SamplingRefused(message) from error
+        await asyncio.sleep(delay_s)
+        delay_s = min(2 * delay_s, _MAX_DELAY_S)
+
+
+async def _chat(clients: Clients, model: EngineModel, body: dict[str, Any]) -> dict[str, Any]:
+    inference = clients.inference
+    try:
+        return await inference.chat(body)
+    except AdapterMissing:
+        await clients.adapters.load(inference, model.engine_name, object_key=model.object_key)
+    try:
+        return await inference.chat(body)
+    except AdapterMissing as error:
+        raise Unavailable("The model cannot be served at the moment.") from error
 
 
 def _read(reply: dict[str, Any]) -> SampledAnswer:

@@ -155,7 +155,7 @@ COUNTED_CALLS: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class ShapingConfig:
-    """The terms of `shape`. Raises `ValueError` on a negative number or an empty budget."""
+    """The terms of `shape`."""
 
     token_penalty: float = 0.02
     """Penalty of a rollout that samples `token_budget` tokens or more; proportionally less for a
@@ -173,16 +173,6 @@ class ShapingConfig:
     clamp_limit_stop: bool = False
     """Limits the reward of a rollout that a limit stopped to 0. Off by default, because the grader
     sees that the final answer is missing and may give partial credit on purpose."""
-
-    def __post_init__(self) -> None:
-        penalties = (self.token_penalty, self.call_budget_penalty, self.repeated_call_penalty)
-        if min(*penalties, self.overlong_penalty) < 0:
-            raise ValueError("penalties must not be negative")
-        if self.token_budget < 1 or (self.call_budget is not None and self.call_budget < 0):
-            raise ValueError("token_budget must be at least 1 and call_budget at least 0")
-        limit = self.overlong_limit
-        if limit is not None and not 1 <= self.overlong_buffer <= limit:
-            raise ValueError("overlong_buffer must be at least 1 and at most overlong_limit")
 
 
 @dataclass(frozen=True, slots=True)

@@ -343,7 +343,7 @@ class AsyncMode(Mode):
         groups, stats = await self._trained(groups)
         values |= {**stats, names.TIME_SAMPLING: sampled - started}
         self._steps_s.append(time.perf_counter() - started)
-        return self._reading.sampled_step(
+        return self._sampled_step(
             step, groups, values=values, ages=ages, scheduler_state=scheduler_state
         )
 

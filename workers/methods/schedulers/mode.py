@@ -221,17 +221,47 @@ class PromptSchedule:
         return GroupKey(self.job_id, "train", step, row.index, attempt).samples(self.group_size)
 
 
-class StepReading:
-    """Idle shares run from the end of one step to the end of the next, so that publishing and
-    committing count as time in which nothing is trained.
-    """
+class Mode:
+    def __init__(self, context: SchedulerContext) -> None:
+        self._context = context
+        self._schedule: PromptSchedule
+        # Idle shares run from the end of one step to the end of the next, so that publishing and
+        # committing count as time in which nothing is trained.
+        self._trainer_clock = BusyClock()
+        self._trainer_idle = IdleShare(self._trainer_clock)
+        self._sampler_idle = IdleShare(context.sampler_clock)
 
-    def __init__(self, sampler_clock: BusyClock) -> None:
-        self.trainer_clock = BusyClock()
-        self._trainer = IdleShare(self.trainer_clock)
-        self._sampler = IdleShare(sampler_clock)
+    async def start(self, schedule: PromptSchedule) -> None:
+        """Prepares the mode; called once, before the first step of a claim."""
+        self._schedule = schedule
 
-    def sampled_step(
+    async def step(self, step: int) -> SampledStep:
+        """Samples and trains one step. Raises what `PromptSchedule.check` and rollouts raise."""
+        raise NotImplementedError
+
+    async def on_step_committed(self, step: int) -> None:
+        """Called once the step is durable and its version served."""
+
+    async def _trained(
+        self, groups: list[PreparedGroup]
+    ) -> tuple[list[PreparedGroup], UpdateStats]:
+        """Makes one update on the samples of a whole step; none if there are none. Returns the
+        groups as the trainer scored them, and the update's statistics.
+        """
+        self._schedule.check(rollouts_of(groups))
+        started = time.perf_counter()
+        groups = settled_groups(groups, self._context.group_config)
+        stats: UpdateStats = {}
+        if samples := samples_of(groups):
+            with self._trainer_clock:
+                stats = await run_on_compute_thread(self._context.trainer.update, samples)
+                groups = await self._context.scored_by_trainer(groups)
+        return groups, {**stats, names.TIME_TRAINING: time.perf_counter() - started}
+
+    async def close(self) -> None:
+        """Stops all running work; also called after a fault."""
+
+    def _sampled_step(
         self,
         step: int,
         groups: Sequence[PreparedGroup],
@@ -258,51 +288,14 @@ class StepReading:
                 names.TRAINED_TOKENS: float(tokens),
                 names.STALENESS_MEAN: fmean(rollout_ages) if rollout_ages else 0.0,
                 names.STALENESS_MAX: float(max(rollout_ages, default=0)),
-                names.TRAINER_IDLE_SHARE: self._trainer.read(),
-                names.SAMPLER_IDLE_SHARE: self._sampler.read(),
+                names.TRAINER_IDLE_SHARE: self._trainer_idle.read(),
+                names.SAMPLER_IDLE_SHARE: self._sampler_idle.read(),
             },
             trained_tokens=tokens,
             probe=rollouts[0].trajectory.tokens if rollouts else (),
             scheduler_state=scheduler_state,
             rollouts=[rollout for group in groups for rollout in group.trained_rollouts],
         )
-
-
-class Mode:
-    def __init__(self, context: SchedulerContext) -> None:
-        self._context = context
-        self._reading = StepReading(context.sampler_clock)
-        self._schedule: PromptSchedule
-
-    async def start(self, schedule: PromptSchedule) -> None:
-        """Prepares the mode; called once, before the first step of a claim."""
-        self._schedule = schedule
-
-    async def step(self, step: int) -> SampledStep:
-        """Samples and trains one step. Raises what `PromptSchedule.check` and rollouts raise."""
-        raise NotImplementedError
-
-    async def on_step_committed(self, step: int) -> None:
-        """Called once the step is durable and its version served."""
-
-    async def _trained(
-        self, groups: list[PreparedGroup]
-    ) -> tuple[list[PreparedGroup], UpdateStats]:
-        """Makes one update on the samples of a whole step; none if there are none. Returns the
-        groups as the trainer scored them, and the update's statistics.
-        """
-        self._schedule.check(rollouts_of(groups))
-        started = time.perf_counter()
-        groups = settled_groups(groups, self._context.group_config)
-        stats: UpdateStats = {}
-        if samples := samples_of(groups):
-            with self._reading.trainer_clock:
-                stats = await run_on_compute_thread(self._context.trainer.update, samples)
-                groups = await self._context.scored_by_trainer(groups)
-        return groups, {**stats, names.TIME_TRAINING: time.perf_counter() - started}
-
-    async def close(self) -> None:
-        """Stops all running work; also called after a fault."""
 
 
 class SyncMode(Mode):
@@ -319,7 +312,7 @@ class SyncMode(Mode):
         sampled = time.perf_counter()
         groups, stats = await self._trained(groups)
         values = {names.TIME_SAMPLING: sampled - started, **stats}
-        return self._reading.sampled_step(step, groups, values=values)
+        return self._sampled_step(step, groups, values=values)
 
     async def _sample(self, step: int) -> list[PreparedGroup]:
         journal = await self._schedule.journal(step)
@@ -360,7 +353,7 @@ class StreamingMode(Mode):
         arrived, training_s = training.result()
         self._schedule.check(rollouts_of(_in_order(arrived)))
         started = time.perf_counter()
-        with self._reading.trainer_clock:
+        with self._trainer_clock:
             stats = await run_on_compute_thread(self._context.trainer.step)
             scored = await self._context.scored_by_trainer([group for _, group in arrived])
         positions = [position for position, _ in arrived]
@@ -370,7 +363,7 @@ class StreamingMode(Mode):
             names.TIME_SAMPLING: sampling.result(),
             names.TIME_TRAINING: training_s + time.perf_counter() - started,
         }
-        return self._reading.sampled_step(step, groups, values=values)
+        return self._sampled_step(step, groups, values=values)
 
     async def _sample(self, rows: Sequence[DatasetRow], step: int, arrivals: Arrivals) -> float:
         """Queues every group of the step as it finishes; returns the seconds until the last."""
@@ -400,7 +393,7 @@ class StreamingMode(Mode):
             samples = samples_of([group for _, group in minibatch])
             started = time.perf_counter()
             if samples:
-                with self._reading.trainer_clock:
+                with self._trainer_clock:
                     await run_on_compute_thread(self._context.trainer.accumulate, samples)
             training_s += time.perf_counter() - started
         return arrived, training_s

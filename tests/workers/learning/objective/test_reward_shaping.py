@@ -104,14 +104,3 @@ def test_only_the_light_token_penalty_is_no_distinction() -> None:
     )
     assert shaped.distinction == pytest.approx(-0.75)
     assert shaped.value == pytest.approx(-0.77)
-
-
-def test_settings_that_make_no_sense_are_refused() -> None:
-    with pytest.raises(ValueError, match="negative"):
-        ShapingConfig(token_penalty=-0.1)
-    with pytest.raises(ValueError, match="negative"):
-        ShapingConfig(overlong_penalty=-1.0)
-    with pytest.raises(ValueError, match="buffer"):
-        ShapingConfig(overlong_limit=10, overlong_buffer=11)
-    with pytest.raises(ValueError, match="token_budget"):
-        ShapingConfig(token_budget=0)
