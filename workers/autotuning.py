@@ -36,7 +36,6 @@ ROUNDS: Final = 7
 ENOUGH_S: Final = 1.0
 """Seconds after which no further round begins."""
 TOO_LONG_S: Final = 3.0
-"""Seconds after which a round is given up."""
 FEWEST_ROUNDS: Final = 3
 _BUSY: Final = """
 import os, sys, time
@@ -130,7 +129,6 @@ VERSION: Final = 1
 CLEARLY_FASTER: Final = 0.9
 """Largest share of the assumed way's time that another way may take to be chosen."""
 NEARLY_ALWAYS: Final = 0.8
-"""Share of the rounds in which it must have been faster."""
 _FEWEST_ROWS, _MOST_ROWS, _OPERATIONS = 64, 512, 1_000_000_000
 MeasureWays = Callable[[dict[ComputeChoice, Work]], Sequence[ComputeScore]]
 

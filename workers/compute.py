@@ -84,7 +84,6 @@ def _name() -> str:
 P = ParamSpec("P")
 R = TypeVar("R")
 NICENESS: Final = 10
-"""Niceness of the thread above that of its process."""
 _NICEST: Final = 19
 
 

@@ -43,9 +43,7 @@ class BaseModelReport:
     """`works`, `works without tools` or `refused`."""
     reasons: tuple[str, ...] = ()
     targets: str | list[str] | None = None
-    """The layers that LoRA adapts."""
     packs: bool = False
-    """True if the trainer computes rows of one prompt together."""
     cpu_engine: bool = False
     vllm: bool = False
     """True if vLLM lists its architecture and takes adapters of it."""

@@ -48,7 +48,6 @@ class ServedVersion:
     version: int
     name: str
     path: Path | None
-    """Directory of the adapter; `None` for the base model, version 0."""
 
 
 class EnginePolicy(VersionedPolicy):

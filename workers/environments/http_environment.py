@@ -49,7 +49,6 @@ from workers.rollout.environment import (
 )
 
 CLOSE_LIMIT_S: Final = 5.0
-"""Seconds that a rollout waits for `close`, whose answer changes nothing."""
 MAX_REBUILDS: Final = 3
 """Times that a rollout begins its episode anew after the environment lost it."""
 _Value = TypeVar("_Value")
@@ -96,7 +95,6 @@ class SentTurn:
 class AnsweredStep:
     answer: StepAnswer
     latency_s: float
-    """Latency of the attempt that succeeded."""
     attempts: int
 
 

@@ -38,7 +38,6 @@ from workers.processes.retry import retry_while_unavailable
 log = structlog.get_logger()
 
 CONCURRENT_SAMPLES: Final = 16
-"""Answers that a run samples at a time."""
 
 
 class EvalWork:
@@ -47,7 +46,6 @@ class EvalWork:
         self._writing = asyncio.Lock()
         self._slots = asyncio.Semaphore(CONCURRENT_SAMPLES)
         self._first_fault: str | None = None
-        """The text of the first item that this claim could not score."""
 
     async def run(self) -> None:
         """Raises `RunFailed`, or `LeaseLost` when another claim took the run."""

@@ -148,13 +148,10 @@ class EvalContext:
     run: EvalRun
     source: JsonlSource | SampledSource
     criteria: list[ItemCriterion]
-    """The scorer of each criterion of the eval, in order, with unsealed headers."""
     needs: list[CriterionNeeds]
     tally: Tally
     done: frozenset[int]
-    """Positions of the output items that an earlier claim has written."""
     age_s: float
-    """Seconds since the first claim of the run."""
 
     def unit(self) -> EvalRunUnitOfWork:
         """Raises `LeaseLost` once the run was canceled or claimed again."""

@@ -49,7 +49,6 @@ from workers.processes.clients import Clients
 from workers.rollout.episode import score_group
 
 TokensByModel = list[tuple[str, dict[str, int]]]
-"""Tokens by the name of the model that used them, and the number of its calls."""
 
 
 @dataclass(slots=True)
@@ -189,13 +188,11 @@ INTERNAL_ERROR: Final = {
     "under the id of the run.",
 }
 WorkedItem = tuple[OutputItem, TokensByModel]
-"""An output item, and the tokens used for it."""
 
 
 @dataclass(slots=True)
 class _ItemSample:
     sample: Json
-    """The hosted `sample` object that criteria address."""
     output: Json
     usage: TokensByModel = field(default_factory=list)
     fault: Json | None = None

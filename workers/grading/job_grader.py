@@ -308,7 +308,6 @@ def _shared(failure: Failure, count: int) -> Failure:
 
 
 _CALL_FIELDS: Final = (FieldKind.ADDRESS, FieldKind.JUDGE, FieldKind.EMBEDDING)
-"""Fields of a grader that calls an external service."""
 
 
 def build_group_scorer(spec: AnyGrader, ports: GradingPorts) -> GroupScorer:

@@ -119,7 +119,6 @@ class _Ranges:
     branches: Tensor
     """Indices of the tokens that have a prefix, of all trees."""
     prefixes: Tensor
-    """Indices of the tokens of those prefixes."""
 
 
 @lru_cache(maxsize=4)

@@ -139,7 +139,6 @@ class StatsTally:
         self._base_distances: list[tuple[float, int]] = []
         self._loss_sums: dict[str, float] = {}
         self.denominator = 0
-        """Sum of the denominators of all optimizer steps."""
 
     @torch.no_grad()
     def add_tokens(

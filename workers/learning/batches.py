@@ -87,7 +87,6 @@ class MicroBatch:
     rows_N: Tensor
     """Row number of each trained token, counted from 0 over all trees."""
     sources: tuple[int, ...]
-    """Index of each row's sample in the input."""
 
     def to(self, device: torch.device) -> Self:
         return type(self)(
@@ -172,7 +171,6 @@ class _Row:
 class _Example:
     rows: tuple[_Row, ...]
     prompt: tuple[int, ...] | None
-    """Tokens before the first trained one, if they are equal in all rows."""
 
     @classmethod
     def of(cls, rows: Sequence[_Row]) -> Self:

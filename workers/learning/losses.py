@@ -41,7 +41,6 @@ class LossInputs:
     """The same under the sampling policy; for preference losses, under the frozen reference."""
     advantages_N: Tensor
     mask_N: Tensor
-    """Boolean; true for trained tokens."""
     rows_N: Tensor
     """Row of each token in the micro-batch. Rows of one example are adjacent: row 2k of a pair is
     the chosen sequence and row 2k + 1 the rejected one."""
@@ -329,7 +328,6 @@ _LOSSES: Final[dict[str, type[Loss]]] = {
     "dpo": Dpo,
     "bradley_terry": BradleyTerry,
 }
-"""By the names of `app.jobs.losses`."""
 
 
 def build_loss(name: str, **options: Any) -> Loss:

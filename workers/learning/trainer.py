@@ -31,7 +31,6 @@ class TrainerSettings:
     loss: str
     minibatches: int
     base_digest: str | None = None
-    """Digest of the base model's weights; `None` in a state that was saved without it."""
     computes: dict[str, Any] | None = None
     """The `ComputeChoice` of a trainer on a CPU; `None` in a state that was saved without it."""
 
@@ -70,7 +69,6 @@ class TrainingSample:
     """Natural log of each token's probability at the sampling temperature, recorded at sampling."""
     advantage: float
     token_advantages: Sequence[float] | None = None
-    """Advantages parallel to `tokens`; only those with mask 1 are used."""
     group: Hashable = None
     """Key of the prompt: samples with equal keys within one trainer call form a group."""
 
@@ -131,7 +129,6 @@ def count_trained_tokens(samples: Sequence[TrainingSample]) -> int:
 
 
 UpdateStats = dict[str, float]
-"""Curve values by their names in `app.rollouts.metrics`."""
 
 
 class Trainer(Protocol):
@@ -229,9 +226,7 @@ class TrainerOptions:
     """Precision of the frozen base; `None` selects fp32 on a CPU and bf16 on CUDA. The adapter is
     always fp32."""
     threads: int | None = None
-    """Intra-op CPU threads of the process; `None` leaves torch's setting unchanged."""
     products: Products | None = None
-    """Library of the products with frozen weights on a CPU; `None` leaves the process's own."""
     minibatches: int = 1
     """Optimizer steps per update, each over every `minibatches`-th sample or pair."""
     max_batch_tokens: int | None = None
@@ -258,7 +253,6 @@ class TrainerOptions:
 
     @property
     def objective(self) -> str:
-        """Returns the options of what a step minimises, as JSON to compare."""
         values = {
             "loss": self.loss_options,
             "mismatch": None if self.mismatch is None else asdict(self.mismatch),

@@ -43,13 +43,9 @@ _MINUTE_S: Final = 60
 class Patience:
     look_s: float
     stall_s: float
-    """Longest time without a beat of the process's event loop."""
     progress_s: float
-    """Longest time without a mark of progress."""
     pause_s: float
-    """Longest time until a requested pause is carried out."""
     start_s: float
-    """Longest time until the first beat."""
 
     @classmethod
     def of(cls, settings: Settings) -> Self:

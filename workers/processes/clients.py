@@ -28,7 +28,6 @@ class Clients:
     objects: Objects
     egress: Egress
     judge_egress: Egress
-    """Egress to the operator's own judge models."""
     inference: Inference
     """Client of the engine, with a prompt cache that only prompts of the same project share."""
 

@@ -105,7 +105,6 @@ def child_to_end(running: list[TaskChild], *, longest_s: float) -> TaskChild | N
 
 
 MOST_UNREAD: Final = 10
-"""Unread messages of a queue above which none is added. A sweep wakes as many idle workers."""
 
 
 async def sweep_all(clients: PeriodicTaskClients, kinds: Iterable[LeasedWork]) -> None:

@@ -34,13 +34,11 @@ class LeasedWork:
     id_name: str
     claims: Callable[[Database], ClaimUnitOfWork[QueuedRows]]
     most_held: Callable[[Quotas], int]
-    """Limit of the rows that one project holds at the same time."""
     child: tuple[str, ...]
     notify: Callable[[JobQueue, str], Awaitable[None]]
     """Best effort. The worker that gets it claims whichever row is next in the queue."""
     queue: str
     resend_after_s: float
-    """Time after which the sweeper sends the notification again."""
     kept_for: Callable[[RetentionSettings], timedelta] | None = None
     """Age at which a row that failed for good expires; `None` for a kind that keeps them."""
     claim_span: SpanName | None = None

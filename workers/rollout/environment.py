@@ -70,7 +70,6 @@ Message = dict[str, Any]
 class Observation:
     messages: list[Message]
     tools: list[dict[str, Any]]
-    """Function schemas that the model may call."""
     single_turn: bool = False
     """True if no environment answers: the first turn ends the episode, and its calls are not run.
     """
@@ -128,7 +127,6 @@ class StepResult:
     replies: tuple[Reply, ...] = ()
     """One for each tool call, in the order of the turn, or user messages."""
     done: bool = False
-    """True if the turn ended the episode. A result without replies must be done."""
     elapsed_s: float = 0.0
     """Seconds that count toward the wall time of the rollout; equal in a replay."""
     step: EnvironmentStep | None = None
@@ -191,7 +189,6 @@ def _record(reply: ToolReply, text: str, *, repeated: bool, tokens: int) -> Tool
 class SamplingParams:
     max_tokens: int
     temperature: float
-    """Greater than 0 samples; 0 is greedy (log-probs are then taken at temperature 1)."""
     seed: int
     stop_token_ids: tuple[int, ...]
 

@@ -390,7 +390,6 @@ class RolloutSetup:
     job_seed: int
     temperature: float
     slots: RolloutSlots
-    """Each rollout occupies one while it is played and scored by itself."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -163,7 +163,6 @@ class RunContext:
     method: TuningMethod
     """The job's method, with the customer's headers in clear."""
     judge_egress: Egress | None = None
-    """Client for the operator's judge servers, if any are configured."""
     activity: Activity = field(default_factory=Activity)
     start: Path | None = None
     """Directory of the tuned adapter that the job starts from; `None` for the bare base model."""
@@ -246,7 +245,6 @@ class PostgresJournal:
         self._waiting: list[tuple[Entry, asyncio.Future[None]]] = []
         self._flushing: asyncio.Task[None] | None = None
         self.replayed = 0
-        """Number of entries of an earlier claim that replaced a new call."""
 
     async def load(self) -> None:
         self._known = await in_unit(

@@ -252,7 +252,6 @@ QUIET_S: Final = 60.0
 that a flaky endpoint does not fill the list of events.
 """
 _RECENT: Final = 100
-"""Number of recent events that are searched for outages of earlier claims."""
 
 
 class OutageEvents:
@@ -354,7 +353,6 @@ def _clock(at: float) -> str:
 
 
 WAITING_ON_ENDPOINT: Final = "waiting_on_endpoint"
-"""Value of `reason` in the event of a job that was put back."""
 _PAUSED: Final = "Fine-tuning job paused"
 Publish = Callable[[RunUnitOfWork], Awaitable[str | None]]
 

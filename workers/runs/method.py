@@ -92,7 +92,6 @@ class PreparedRun:
     file_warnings: Sequence[str]
     """Messages about the files for the events of a job whose files are valid from now on."""
     overlap: Overlap | None
-    """Held-out rows that are trained on too; `None` for a job without a validation file."""
     warnings: Sequence[str] = ()
     """Messages for the events of a job that starts."""
 
@@ -101,7 +100,6 @@ class PreparedRun:
 class Method:
     report: StepReport
     stop_options: StopOptions
-    """The job's rules, or the method's defaults."""
     watched: ObjectiveCurves
     prepare: Callable[[], Awaitable[PreparedRun]]
     """Checks the job's files. Raises `RunFailed` for the first fault, with line and pointer."""

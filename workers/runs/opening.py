@@ -131,7 +131,6 @@ _ADAPTER: Final = "adapter"
 @dataclass(frozen=True, slots=True)
 class StartModel:
     base: BaseModelSpec
-    """The base model, with the rank and alpha that the run's adapter has."""
     adapter: Path | None = None
 
 

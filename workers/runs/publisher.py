@@ -244,7 +244,6 @@ class Publisher:
 
 KEPT_STEPS: Final = 2
 NOTES: Final = ("start", "reference", "validation")
-"""Directories with results that a run computes once; needed until it ends."""
 _STEP_DIRECTORY: Final = re.compile(r"step-(\d+)-f(\d+)")
 
 

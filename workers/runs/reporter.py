@@ -45,7 +45,6 @@ from workers.telemetry.process_metrics import count_step
 from workers.telemetry.spans import record_comparison, record_job, record_step
 
 _RECENT: Final = 20
-"""Events that `message_once` searches for its own message."""
 _TRIGGER_WORDS: Final = {"warn": "Warning", "pause": "Pausing", "stop": "Ending the job early"}
 
 
@@ -163,7 +162,6 @@ class Reporter:
         self.report = report
         self.meter = Meter(context.settings.pricing)
         self.usage = context.job.usage
-        """Usage of all committed work."""
         self.stopping = stopping
         self.announcer = Announcer(context, report)
         self.writer = StepWriter(context, tuned_name, trained_effort=trained_effort)
@@ -360,7 +358,6 @@ class Meter:
         self._pricing = pricing
         self._since = time.monotonic()
         self.accelerators = 0
-        """GPUs of the trainer; set once it is built."""
 
     def start(self) -> None:
         self._since = time.monotonic()

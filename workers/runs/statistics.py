@@ -25,7 +25,6 @@ from app.jobs.score_ranges import Scale, ScoreRanges
 RESAMPLES: Final = 10_000
 _TAIL: Final = 0.025
 _FEWEST_BEYOND: Final = 20
-"""Fewest resamples beyond an end of the interval from which its position is reliable."""
 _ROWS_A_KIND: Final = 8
 """Rows per distinct value from which counting distinct values is faster than drawing rows."""
 _BLOCK_NUMBERS: Final = 1 << 22

@@ -32,7 +32,6 @@ class TrainedStep:
     probe: Sequence[int] = ()
     """Tokens on which engine and trainer are compared once the adapter is published."""
     scheduler_state: dict[str, Any] | None = None
-    """JSON that the next step's scheduler resumes from; committed with the step."""
 
     def scored_rollouts(self) -> Sequence[ScoredRollout]:
         """Returns the step's training rollouts; a method without rollouts has none."""
@@ -74,9 +73,7 @@ class StepOutcome:
     adapter: PublishedAdapter | None = None
     validation: Validation = field(default_factory=Validation)
     seconds: float | None = None
-    """Duration of the whole step, publishing and validation included."""
     ended_at: float | None = None
-    """End of that time, in Unix seconds."""
 
     @property
     def step(self) -> int:

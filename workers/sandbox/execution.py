@@ -47,7 +47,6 @@ class ForkServerOptions:
 @dataclass(frozen=True, slots=True)
 class IdleFork:
     handle: int
-    """A pidfd, which never means another process."""
     channel: socket.socket
     status: socket.socket
 

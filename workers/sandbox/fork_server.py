@@ -222,7 +222,6 @@ class _NotLoaded:
 
 
 CHANNEL: Final = 3
-"""The only descriptor of a program's process."""
 READY: Final = b"\x01"
 """The message of a program's process when its layers are applied, before it reads the program."""
 _LENGTH: Final = struct.Struct(">I")

@@ -268,9 +268,7 @@ _VERSION_FLAG: Final = 1
 _FILES: Final = {1: 13, 2: 14, 3: 15, 5: 16}
 """Number of rights over files, the low bits of the mask, by the first version that has them."""
 _READS: Final = 0b1101
-"""The rights to execute and to read files, and to read directories."""
 _OF_FILES: Final = 0b0100_0000_0000_0110
-"""The rights that a file has: to write, to read, to truncate."""
 _NETWORK_FROM, _NETWORK_LAYERS = 4, 0b11  # bind and connect of TCP
 _SCOPES_FROM, _SCOPES = 6, 0b11  # abstract sockets and signals of processes outside
 

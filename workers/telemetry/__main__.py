@@ -33,7 +33,6 @@ from app.settings import Settings, load_settings
 from workers.telemetry.metrics_server import DIRECTORY
 
 _ENDED: Final = 0
-"""Stands in a file's name for all processes that have ended."""
 _PARENT: Final = 1
 """Position of the parent's pid in `/proc/PID/stat`, after the name."""
 

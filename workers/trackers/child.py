@@ -44,7 +44,6 @@ _WRITES_OF_ONE: Final = 4
 _MOST_OPEN: Final = 16
 """Trackers that stay open between writes; each may be a process."""
 _MOST_OPEN_OF_ONE: Final = 8
-"""Trackers of one project that stay open: a process of MLflow may take 384 MiB."""
 _FIRST_DELAY_S: Final = 10.0
 _LONGEST_DELAY_S: Final = 600.0
 _TO_WRITE_S: Final = 40.0

@@ -13,9 +13,7 @@ from app.rollouts.metrics import MetricPoint
 MAX_ROLLOUT_CHARS: Final = 20_000
 """Characters of one rollout that a tracker gets: of its messages as JSON, and of its document."""
 _SHORTEST: Final = 100
-"""Characters that are left of a long text of a message."""
 _LAST: Final = 100
-"""Characters for the message that counts those that were cut."""
 _BETWEEN: Final = len(", ")
 
 
@@ -23,12 +21,10 @@ _BETWEEN: Final = len(", ")
 class TracedRollout:
     step: int
     rank: int
-    """Position by reward among those of the step, from 1."""
     id: str
     row: int
     reward: float | None
     messages: list[Json]
-    """The conversation, with long contents cut."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +34,8 @@ class TrackerUpdate:
     """Model, files and method, redacted as in the job's API replies."""
     rollouts: Sequence[TracedRollout]
     report: Json | None
-    """The paired report, once the job has one."""
     step: int
     outcome: str | None
-    """Status of an ended job."""
     written_at: float
     """Unix seconds of the newest event that it is made from."""
 
@@ -181,11 +175,9 @@ class WandbAccount:
 class Assignment:
     kind: TrackerKind
     directory: str
-    """The directory of the job, which this tracker alone writes to."""
     run_id: str
     name: str
     options: Json
-    """Options of the integration, with its secrets."""
     is_local: bool
     allow_endpoints: tuple[str, ...]
     allow_plain_http: bool

@@ -117,10 +117,8 @@ _MLFLOW: Final = {
     "MLFLOW_TRACKING_USERNAME": "username",
     "MLFLOW_TRACKING_PASSWORD": "password",
 }
-"""Variables of MLflow's client, with the options that they take."""
 _REPLY_LIMIT: Final = 1024**2
 _TO_CLOSE_S: Final = 20.0
-"""Time that a library gets to send what it still holds."""
 
 
 class WriterProcess:

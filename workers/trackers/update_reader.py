@@ -15,7 +15,6 @@ from app.rollouts.rollouts import RolloutFilter, RolloutRow
 from workers.trackers.tracker import TracedRollout, TrackerUpdate, cut_messages
 
 Key = tuple[str, str]
-"""Name of the consumer of events, and the job's id, which is its scope."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,6 @@ class EndedWork:
     prompt_tokens: int = 0
     generation_tokens: int = 0
     reused: int = 0
-    """Prompt tokens that were copied from another sequence's prefix."""
     ended: Counter[str] = field(default_factory=Counter)
 
     def add(self, sequence: Sequence, reason: str) -> None:
@@ -263,7 +262,6 @@ def load_served(spec: BaseModelSpec, dtype: torch.dtype) -> tuple[BaseModel, lis
 # two.
 ASSUMED_THREADS: Final = max(1, (os.cpu_count() or 1) // 2)
 _ROWS: Final = (32, 4)
-"""Rows of the work: those of a full batch, and the few at its end."""
 _PASSES: Final = 16
 
 

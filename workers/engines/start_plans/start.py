@@ -79,9 +79,7 @@ class CpuNeeds:
     context_length: int
     counts: Counts
     engine: CpuEngine | None
-    """`None` when the engine runs elsewhere."""
     trains: bool
-    """True if the trainer computes on the processors too."""
     micro_batch_tokens: int | None = None
     """`None` selects the largest micro-batch that fits, up to `CPU_BATCH_TOKENS`."""
 
@@ -406,7 +404,6 @@ ENOUGH_S: Final = 2.0
 ROWS: Final = (2, 16, 64)
 NEW_TOKENS: Final = 8
 _FEW_IDS: Final = 50
-"""Token ids that every vocabulary has."""
 _LOGPROB: Final = -5.0
 
 

@@ -68,7 +68,6 @@ class TurnReader(DelegatingParser):  # type: ignore[misc]  # vLLM is not in the 
     """Reads one choice of a chat; a forced call is JSON of vLLM's grammar, which vLLM reads."""
 
     formats: TurnFormats
-    """The formats of the model; each pair has a subclass."""
 
     def __init__(
         self, tokenizer: Any, tools: Any = None, *args: Any, model_config: Any = None, **more: Any

@@ -319,7 +319,6 @@ class _FusedAttention(torch.autograd.Function):
 
 GIB: Final = 2**30
 PROCESS_BYTES: Final = 600 * 2**20
-"""Memory of a process on a GPU before its first tensor: context and libraries."""
 ENGINE_WORK_BYTES: Final = 2 * GIB
 """Activations and captured graphs of an engine; an estimate for batches of 8,192 tokens."""
 
@@ -329,7 +328,6 @@ class PlanInputs:
     gpu_bytes: int
     context_length: int
     engine_share: float = 0.0
-    """Share of the GPU that the engine takes; 0 if it runs elsewhere."""
     micro_batch_tokens: int | None = None
     """Tokens of a micro-batch; `None` selects as many as fit."""
 

@@ -196,7 +196,6 @@ class GroupTasks:
         self._arrived: list[tuple[Dispatch, PreparedGroup, float]] = []
         self._fault: BaseException | None = None
         self.changed = asyncio.Event()
-        """Set when a group has arrived or failed."""
 
     @property
     def has_capacity(self) -> bool:
@@ -288,7 +287,6 @@ class AsyncMode(Mode):
         """Groups that are finished and not trained, with the seconds they lasted, by step of the
         curriculum and row in it."""
         self._cancelled_s: list[float] = []
-        """Seconds for which the groups cancelled in this step had run."""
         self._steps_s: deque[float] = deque(maxlen=_MEASURED_STEPS)
         self._requeued = 0
         self._queue: StalenessQueue

@@ -41,7 +41,6 @@ from workers.rollout.episode import RolloutSetup, ScoredGroup, run_group
 @dataclass(frozen=True, slots=True)
 class GroupConfig:
     min_group_share: float
-    """A group with a smaller share of graded rollouts trains nothing."""
     shaping: ShapingConfig
     estimator: str = "centred"
     """A name in `workers.learning.advantages`."""
@@ -57,7 +56,6 @@ class PreparedGroup:
     shaped: Sequence[ShapedReward | None]
     """Parallel to the rollouts; `None` for a failed one."""
     logprobs: Sequence[Sequence[float] | None] = ()
-    """The trainer's log-probs, parallel to the samples; empty until they are trained."""
 
     @property
     def trained_rollouts(self) -> list[ScoredRollout]:
@@ -172,7 +170,6 @@ class SchedulerContext:
     policy: VersionedPolicy
     group_config: GroupConfig
     sampler_clock: BusyClock = field(default_factory=BusyClock)
-    """Runs while a request is at the engine."""
 
     async def prepared_group(
         self,
@@ -215,7 +212,6 @@ class PromptSchedule:
     committed_step: int = 0
     """The last committed step; 0 in a fresh run."""
     scheduler_state: dict[str, Any] | None = None
-    """`StepOutcome.scheduler_state` of the last committed step; `None` in a fresh run."""
 
     def keys(self, row: DatasetRow, step: int, attempt: int = 0) -> list[SampleKey]:
         return GroupKey(self.job_id, "train", step, row.index, attempt).samples(self.group_size)

@@ -107,7 +107,6 @@ class Example:
     samples: tuple[TrainingSample, ...]
     """The texts of a supervised row, or the chosen and the rejected answer of a pair."""
     cut: bool
-    """True for a row that was longer than the model's context."""
 
 
 MakeExample = Callable[[ExampleRow], Example]

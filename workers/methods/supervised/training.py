@@ -153,7 +153,6 @@ async def _samples(
 
 
 _AT_ONCE: Final = 16
-"""Number of held-out rows between two checks for a cancel."""
 _OF_SAMPLING: Final = frozenset(
     {
         names.SAMPLER_KL_K3,
@@ -186,7 +185,6 @@ class SupervisedLoop:
         self._publisher = publisher
         self._reporter = reporter
         self._pending: list[ObservedStep] = []
-        """Steps that are trained and not committed."""
         self._saves = SaveSchedule(context.settings.runs.save_share)
         self._pace_s = 0.0
 

@@ -219,7 +219,6 @@ _DESCRIPTORS: Final = 4
 
 class Request(NamedTuple):
     arguments: list[str]
-    """`-m MODULE …` or `-c CODE …`."""
     environment: dict[str, str]
     status: socket.socket
     """Gets `pid N` once the child runs, and `exit CODE` after its end, as `subprocess` gives it; or
@@ -262,7 +261,6 @@ class TaskChild:
 
     process: ChildProcess
     line: socket.socket
-    """The other end of the child's standard input."""
     project_id: str | None
     started_at: float = field(default_factory=time.monotonic)
     is_ending: bool = False

@@ -24,7 +24,6 @@ from workers.trackers.tracker import NOTHING_NEW, Document, TrackerUpdate, Write
 
 _VERSION: Final = "brain.Event:2"
 _NAME: Final = "events.out.tfevents"
-"""TensorBoard reads files with this in their name."""
 
 _ROLLOUTS: Final = "rollouts"
 """Beginning of the tags of rollouts, and their directory, which is removed when rollouts are."""

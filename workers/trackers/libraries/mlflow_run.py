@@ -78,7 +78,6 @@ _MEMORY: Final = 384 * 1024**2
 it collect, page by page too, is bounded by the rest.
 """
 _ID: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
-"""Ids of runs and experiments, which a server makes and events show."""
 _FAULTS: Final = (MlflowException, RequestException, EndpointRefused, ReplyTooLarge, MemoryError)
 _NO_ARTIFACTS: Final = (
     "MLflow gets no rollouts and no report: its server stores artifacts elsewhere, where the "

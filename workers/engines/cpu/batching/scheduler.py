@@ -22,7 +22,6 @@ from workers.engines.cpu.models.versions import ADAPTER_BYTES, MERGED_BYTES, Ver
 log = structlog.get_logger()
 
 IDLE_BATCHES: Final = 8
-"""Largest number of version batches retained without work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,6 @@ class Limits:
     """True if the bits of a sequence's tokens and log-probs must not depend on other sequences."""
     dtype: torch.dtype = torch.float32
     products: Products = "onednn"
-    """Library of the products; oneDNN's are on packed weights."""
 
 
 class Scheduler:

@@ -35,21 +35,16 @@ class Sampling:
 class Sequence:
     version: Version
     tokens: list[int]
-    """Prompt and sampled tokens, including a stop token."""
     prompt_length: int
     sampling: Sampling
     streamed: bool = False
-    """True if every token is reported; otherwise only the end is."""
     background: bool = False
     """True for work without a waiting client, such as a rollout of a job."""
     logprobs: list[float] = field(default_factory=list)
-    """Log-probs of the sampled tokens, natural log."""
     top_logprobs: list[dict[int, float]] = field(default_factory=list)
     prompt_logprobs: list[float | None] | None = None
     block_keys: list[int] = field(default_factory=list)
-    """Keys of the prompt's blocks, for finding sequences with a common prefix."""
     computed_tokens: int = 0
-    """Number of tokens whose keys and values are in the KV pool."""
     reused: int = 0
     """Number of tokens that were copied from another sequence's prefix before its first pass."""
     cancelled: bool = False

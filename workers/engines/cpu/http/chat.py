@@ -63,7 +63,6 @@ class _Body(BaseModel):
             "logit_bias": ({},),
         }
     )
-    """Values that request no effect; other values are refused."""
 
     @model_validator(mode="after")
     def _refuse_what_is_not_implemented(self) -> Self:

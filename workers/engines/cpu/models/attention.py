@@ -148,7 +148,6 @@ class AttentionSlice:
     first: int
     last: int
     length: int
-    """Number of keys to read from each row."""
     mask: Tensor
     """mask_B1QT: 0 for visible keys and -inf for others. Q is 1 for running rows (B rows, one token
     each); for a prompt it is the piece's tokens times the query heads per key head, padded."""
@@ -168,7 +167,6 @@ class Step:
     positions: list[int]
     positions_N: Tensor
     query_heads: int
-    """Number of query heads per key head."""
     invariant: bool = True
     _pieces: dict[int | None, list[AttentionSlice]] = field(default_factory=dict)
 

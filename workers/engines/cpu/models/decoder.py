@@ -290,7 +290,6 @@ class DecoderLayer:
     input_norm_C: Tensor
     qkv: LinearLayer
     head_norm_HD: Tensor | None
-    """Scales of the norms of query and key heads, one row per head."""
     output: LinearLayer
     post_norm_C: Tensor
     gate_up: LinearLayer
@@ -312,7 +311,6 @@ class BlockSlot:
 @dataclass(frozen=True, slots=True)
 class DecoderShape:
     query_heads: int
-    """Number of query heads per key head."""
     key_heads: int
     head_size: int
     epsilon: float

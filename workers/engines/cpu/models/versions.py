@@ -84,7 +84,6 @@ def serve(spec: BaseModelSpec, model: Any, renderer: Renderer) -> BaseModel:
 
 
 MERGED_BYTES: Final = 1 << 30
-"""Byte limit for merged weights; weights in use may exceed it."""
 ADAPTER_BYTES: Final = 1 << 30
 """Byte limit for unmerged adapters, which are retained for merging again."""
 _numbers = itertools.count()
