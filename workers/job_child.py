@@ -6,7 +6,6 @@ import sys
 import warnings
 
 from app.jobs.reinforcement import ReinforcementMethod
-from app.jobs.supervised import DpoMethod, SupervisedMethod
 from app.kit.errors import RunFailed
 from app.kit.leases import Lease
 from app.kit.objects import build_objects
@@ -23,11 +22,9 @@ from workers.runs.reporter import record_ended
 
 
 def build_method(context: RunContext) -> Method:
-    match context.method:
-        case ReinforcementMethod() as method:
-            return reinforcement_training(context, method)
-        case SupervisedMethod() | DpoMethod() as method:
-            return supervised_training(context, method)
+    if isinstance(context.method, ReinforcementMethod):
+        return reinforcement_training(context, context.method)
+    return supervised_training(context, context.method)
 
 
 def job_run(context: RunContext) -> JobRun:

@@ -17,7 +17,6 @@ from app.evals.data_sources import (
     MAX_REPEATED_BYTES,
     EvalRow,
     FileContent,
-    FileReference,
     RowFault,
     parse_row,
     repeats_too_much,
@@ -108,11 +107,10 @@ class EvalWork:
 
 async def load_rows(context: EvalContext) -> Iterator[tuple[int, EvalRow]]:
     """Returns the items with their positions. Raises `RunFailed` for an unusable file."""
-    match context.source.source:
-        case FileContent(content=content):
-            return enumerate(content)
-        case FileReference(id=file_id):
-            return await _rows_of_file(context, file_id)
+    source = context.source.source
+    if isinstance(source, FileContent):
+        return enumerate(source.content)
+    return await _rows_of_file(context, source.id)
 
 
 async def _rows_of_file(context: EvalContext, file_id: str) -> Iterator[tuple[int, EvalRow]]:

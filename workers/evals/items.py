@@ -257,12 +257,11 @@ async def _caught(work: Coroutine[Any, Any, _Result]) -> _Result | None:
 async def _samples(
     context: EvalContext, row: EvalRow, keys: list[SampleKey], slots: asyncio.Semaphore
 ) -> dict[SampleKey, _ItemSample]:
-    match context.source:
-        case SampledSource() as source:
-            drawn = await together(_drawn(context, source, key, row, slots) for key in keys)
-            return dict(zip(keys, drawn, strict=True))
-        case JsonlSource():
-            return {key: await _given(context, row) for key in keys}
+    source = context.source
+    if isinstance(source, JsonlSource):
+        return {key: await _given(context, row) for key in keys}
+    drawn = await together(_drawn(context, source, key, row, slots) for key in keys)
+    return dict(zip(keys, drawn, strict=True))
 
 
 async def _score(

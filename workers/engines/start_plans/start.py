@@ -286,7 +286,8 @@ def plan_start(request: StartRequest) -> StartPlan:
     if refusal is not None:
         return StartPlan(refusal=refusal)
     lines = _verdict(report)
-    lines += _unused(request.engine)
+    if request.engine == "cpu" and is_accelerated():
+        lines.append(_UNUSED_GPU)
     try:
         counts = _counts(request)
     except UncountableModel as error:
@@ -305,23 +306,9 @@ def plan_start(request: StartRequest) -> StartPlan:
 
 
 def _refusal(report: BaseModelReport, engine: EngineKind) -> str | None:
-    if report.verdict == "refused":
+    if report.verdict == "refused" or (engine == "cpu" and not report.cpu_engine):
         return "; ".join(report.reasons)
-    match engine:
-        case "cpu":
-            return None if report.cpu_engine else "; ".join(report.reasons)
-        case "vllm":
-            return None if torch.cuda.is_available() else _NO_GPU
-        case "vllm_cpu":
-            return None
-
-
-def _unused(engine: EngineKind) -> list[str]:
-    match engine:
-        case "cpu":
-            return [_UNUSED_GPU] if is_accelerated() else []
-        case "vllm" | "vllm_cpu":
-            return []
+    return _NO_GPU if engine == "vllm" and not torch.cuda.is_available() else None
 
 
 def _verdict(report: BaseModelReport) -> list[str]:
@@ -352,12 +339,10 @@ def _counts(request: StartRequest) -> Counts:
 
 
 def _plans(request: StartRequest, counts: Counts) -> Sequence[_PlannedMemory]:
-    gpu = [_on_gpu(request, counts)] if is_accelerated() else []
-    match request.engine:
-        case "vllm":
-            return gpu
-        case "cpu" | "vllm_cpu":
-            return [*gpu, _on_cpu(request, counts, request.engine)]
+    plans = [_on_gpu(request, counts)] if is_accelerated() else []
+    if request.engine != "vllm":
+        plans.append(_on_cpu(request, counts, request.engine))
+    return plans
 
 
 def _on_gpu(request: StartRequest, counts: Counts) -> _PlannedMemory:
@@ -365,13 +350,11 @@ def _on_gpu(request: StartRequest, counts: Counts) -> _PlannedMemory:
     free, _ = torch.cuda.mem_get_info()
     context = request.spec.context_length
     tokens = _options(request).max_batch_tokens
-    match request.engine:
-        case "vllm":
-            share: float | None = request.engine_share or share_for_engine(
-                free, counts, context_length=context, micro_batch_tokens=tokens
-            )
-        case "cpu" | "vllm_cpu":
-            share = None
+    share: float | None = None
+    if request.engine == "vllm":
+        share = request.engine_share or share_for_engine(
+            free, counts, context_length=context, micro_batch_tokens=tokens
+        )
     given = PlanInputs(free, context, engine_share=share or 0.0, micro_batch_tokens=tokens)
     return _PlannedMemory(plan_memory(given, counts), free, "GPU", engine_share=share)
 

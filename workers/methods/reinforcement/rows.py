@@ -209,19 +209,12 @@ class RowOrder:
     """Number of steps that are sampled before the one before them is committed."""
 
     def rows(self, step: int) -> list[int]:
-        ordering = self.ordering
-        match ordering:
-            case UniformOrdering():
-                return rows_of_step(
-                    step,
-                    seed=self.seed,
-                    row_count=self.sizes.row_count,
-                    batch_size=self.sizes.batch_size,
-                )
-            case EasyToHardOrdering():
-                return self._easy_to_hard(step)
-            case FocusOrdering():
-                return self._focus(ordering, step)
+        if isinstance(self.ordering, EasyToHardOrdering):
+            return self._easy_to_hard(step)
+        if isinstance(self.ordering, FocusOrdering):
+            return self._focus(self.ordering, step)
+        count, size = self.sizes.row_count, self.sizes.batch_size
+        return rows_of_step(step, seed=self.seed, row_count=count, batch_size=size)
 
     def _easy_to_hard(self, step: int) -> list[int]:
         """The order of a pass is decided at its beginning, so that it has each row once."""
@@ -290,13 +283,10 @@ async def pass_rates_of(
     committed: int,
 ) -> RowPassRates:
     """`items`: the rows of the training file, whose difficulties count before they are played."""
-    match ordering:
-        case UniformOrdering():
-            return RowPassRates(None, {})
-        case EasyToHardOrdering() | FocusOrdering():
-            pass_reward = ordering.pass_reward
+    if isinstance(ordering, UniformOrdering):
+        return RowPassRates(None, {})
     priors = await asyncio.to_thread(lambda: dict(_priors(items())))
-    found = RowPassRates(pass_reward, priors)
+    found = RowPassRates(ordering.pass_reward, priors)
     if committed:
         async with context.unit() as unit:
             trained = await unit.rollouts.trained_rows(context.job.id, up_to=committed)

@@ -17,7 +17,6 @@ from app.graders.scorer import GradingPorts
 from app.jobs.learning import AUTO, Learning, ObjectiveOptions, resolved_learning
 from app.jobs.modes import (
     AnyMode,
-    AsyncOptions,
     MismatchOptions,
     StreamingOptions,
     SyncOptions,
@@ -288,13 +287,11 @@ async def _find(context: RunContext, name: str) -> EngineModel | None:
 
 
 def build_mode(options: AnyMode, context: SchedulerContext) -> Mode:
-    match options:
-        case SyncOptions():
-            return SyncMode(context)
-        case StreamingOptions(minibatches=minibatches):
-            return StreamingMode(context, minibatches=minibatches)
-        case AsyncOptions():
-            return AsyncMode(context, options)
+    if isinstance(options, SyncOptions):
+        return SyncMode(context)
+    if isinstance(options, StreamingOptions):
+        return StreamingMode(context, minibatches=options.minibatches)
+    return AsyncMode(context, options)
 
 
 async def train(

@@ -97,12 +97,10 @@ async def _check_rows(context: RunContext, file: JobFile, examples: Examples) ->
 def _make_example(context: RunContext, method: SupervisedMethod | DpoMethod) -> MakeExample:
     base = context.base_model
     renderer = Renderer(base.path, tool_parser=base.tool_parser, chat_template=base.chat_template)
-    match method:
-        case SupervisedMethod():
-            train_on = method.train_on or "all"
-            return supervised_examples(renderer, limit=base.context_length, train_on=train_on)
-        case DpoMethod():
-            return preference_examples(renderer, limit=base.context_length)
+    if isinstance(method, DpoMethod):
+        return preference_examples(renderer, limit=base.context_length)
+    train_on = method.train_on or "all"
+    return supervised_examples(renderer, limit=base.context_length, train_on=train_on)
 
 
 _TRAIN: Final = {

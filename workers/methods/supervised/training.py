@@ -122,11 +122,9 @@ def _assemble(
 
 
 def _loss(method: SupervisedMethod | DpoMethod) -> SupervisedLoss | PreferenceLoss:
-    match method:
-        case SupervisedMethod():
-            return method.loss or CrossEntropyOptions()
-        case DpoMethod():
-            return method.loss or DpoOptions()
+    if isinstance(method, SupervisedMethod):
+        return method.loss or CrossEntropyOptions()
+    return method.loss or DpoOptions()
 
 
 async def _samples(
