@@ -135,7 +135,7 @@ class JobRun:
 
     async def _work(self) -> None:
         if not self._context.files_validated:
-            await self._reporter.announcer.message_once(validating_message(self._job))
+            await self._reporter.message_once(validating_message(self._job))
         prepared = await self._method.prepare()
         if not self._context.files_validated:
             await self._context.in_unit(lambda unit: self._mark_validated(unit, prepared))
@@ -193,28 +193,27 @@ class JobRun:
             raise WaitingOnEndpoints(waited_s)
 
     async def _mark_validated(self, unit: RunUnitOfWork, prepared: PreparedRun) -> None:
-        announcer = self._reporter.announcer
         if (await unit.jobs.get(self._job.id)).total_steps is not None:
             return
         await unit.jobs.mark_validated(prepared.total_steps, prepared.resolved_method)
-        await announcer.message(unit, FILES_VALIDATED)
+        await self._reporter.message(unit, FILES_VALIDATED)
         for warning in prepared.file_warnings:
-            await announcer.message(unit, warning, level="warn")
+            await self._reporter.message(unit, warning, level="warn")
 
     async def _mark_running(self, unit: RunUnitOfWork, prepared: PreparedRun) -> None:
         before = await unit.jobs.get(self._job.id)
         await unit.jobs.mark_running()
         if before.started_at is None:
             for warning in prepared.warnings:
-                await self._reporter.announcer.message(unit, warning, level="warn")
-            await self._reporter.announcer.message(unit, "Fine-tuning job started")
+                await self._reporter.message(unit, warning, level="warn")
+            await self._reporter.message(unit, "Fine-tuning job started")
 
     async def _succeed(self, result: TrainingResult) -> None:
         kept = await self._retention.look_up(published=result.adapter_key)
         result_file = await write_result_file(
             self._context.unit, self._context.objects, self._job.id
         )
-        announcer, used = self._reporter.announcer, self._reporter.meter.reading()
+        reporter, used = self._reporter, self._reporter.meter.reading()
         if self._watcher is not None:
             self._watcher.cancel()  # from here on the fence of the write itself decides
 
@@ -227,8 +226,8 @@ class JobRun:
                 await unit.reports.upsert(self._job.id, result.report)
             if result.ended_early is not None:
                 await unit.jobs.mark_ended_early(result.ended_early.to_json())
-            await announcer.message(unit, f"New fine-tuned model created: {self._tuned_name}")
-            await announcer.message(unit, "The job has successfully completed")
+            await reporter.message(unit, f"New fine-tuned model created: {self._tuned_name}")
+            await reporter.message(unit, "The job has successfully completed")
             await unit.jobs.add_usage(used)
             await unit.journal.forget_all(self._job.id)
             files = [] if result_file is None else [result_file]

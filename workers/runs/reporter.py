@@ -69,74 +69,6 @@ class StepReport(Protocol):
     def usage(self, outcome: StepOutcome) -> Usage: ...
 
 
-class Announcer:
-    def __init__(self, context: RunContext, report: StepReport) -> None:
-        self._context = context
-        self._job = context.job
-        self._report = report
-
-    async def message(
-        self,
-        unit: RunUnitOfWork,
-        message: str,
-        *,
-        level: EventLevel = "info",
-        data: dict[str, Any] | None = None,
-    ) -> None:
-        await unit.events.append(self._job.id, level=level, message=message, data=data)
-
-    async def baseline(self, unit: RunUnitOfWork, outcome: StepOutcome) -> None:
-        *first, last = self._report.baseline(outcome)
-        for message in first:
-            await self.message(unit, message)
-        await self.message(unit, last, data={"step": outcome.step})
-        await self._warnings(unit, outcome)
-
-    async def validation(self, unit: RunUnitOfWork, outcome: StepOutcome) -> None:
-        data = {"step": outcome.step}
-        await self.message(unit, self._report.validation(outcome), data=data)
-        await self._warnings(unit, outcome)
-
-    async def step(
-        self,
-        unit: RunUnitOfWork,
-        outcome: StepOutcome,
-        *,
-        total_steps: int,
-        triggers: Sequence[RuleTrigger],
-    ) -> None:
-        message, data = self._report.step(outcome, total_steps)
-        await unit.events.append(
-            self._job.id, level="info", type="metrics", message=message, data=data
-        )
-        await self._warnings(unit, outcome)
-        for trigger in triggers:
-            await self._trigger(unit, trigger)
-
-    async def _warnings(self, unit: RunUnitOfWork, outcome: StepOutcome) -> None:
-        for message in outcome.validation.warnings:
-            await self.message(unit, message, level="warn")
-
-    async def _trigger(self, unit: RunUnitOfWork, trigger: RuleTrigger) -> None:
-        await self.message(
-            unit,
-            f"{_TRIGGER_WORDS[trigger.action]} after step {trigger.step} by the rule "
-            f"'{trigger.rule}': {trigger.reason}",
-            level="info" if trigger.action == "stop" else "warn",  # a job ended early has succeeded
-            data={"stop_rule": trigger.rule, **trigger.to_json()},
-        )
-
-    async def message_once(self, message: str, *, level: EventLevel = "info") -> None:
-        """Unless a recent event has the same text: a repeated commit adds no second one."""
-
-        async def write(unit: RunUnitOfWork) -> None:
-            recent, _ = await unit.events.page(self._job.id, after=None, limit=_RECENT)
-            if all(event.message != message for event in recent):
-                await self.message(unit, message, level=level)
-
-        await self._context.in_unit(write)
-
-
 log = structlog.get_logger()
 
 
@@ -163,18 +95,52 @@ class Reporter:
         self.meter = Meter(context.settings.pricing)
         self.usage = context.job.usage
         self.stopping = stopping
-        self.announcer = Announcer(context, report)
+        self._job_id = context.job.id
         self.writer = StepWriter(context, tuned_name, trained_effort=trained_effort)
+
+    async def message(
+        self,
+        unit: RunUnitOfWork,
+        message: str,
+        *,
+        level: EventLevel = "info",
+        data: dict[str, Any] | None = None,
+    ) -> None:
+        await unit.events.append(self._job_id, level=level, message=message, data=data)
+
+    async def message_once(self, message: str, *, level: EventLevel = "info") -> None:
+        """Unless a recent event has the same text: a repeated commit adds no second one."""
+
+        async def write(unit: RunUnitOfWork) -> None:
+            recent, _ = await unit.events.page(self._job_id, after=None, limit=_RECENT)
+            if all(event.message != message for event in recent):
+                await self.message(unit, message, level=level)
+
+        await self._context.in_unit(write)
+
+    async def _warn(self, unit: RunUnitOfWork, outcome: StepOutcome) -> None:
+        for message in outcome.validation.warnings:
+            await self.message(unit, message, level="warn")
+
+    def _used(self, *outcomes: StepOutcome) -> Usage:
+        used = self.meter.reading()
+        for outcome in outcomes:
+            used = used.plus(self.report.usage(outcome))
+        return used
 
     async def commit_baseline(self, outcome: StepOutcome) -> None:
         outcome = _finite(outcome)
-        used = self.meter.reading().plus(self.report.usage(outcome))
+        used = self._used(outcome)
         self.stopping.feed_baseline(outcome)
 
         async def write(unit: RunUnitOfWork) -> Usage | None:
             if await self.writer.is_validated(unit, 0):
                 return await self.writer.usage(unit)
-            await self.announcer.baseline(unit, outcome)
+            *first, last = self.report.baseline(outcome)
+            for message in first:
+                await self.message(unit, message)
+            await self.message(unit, last, data={"step": outcome.step})
+            await self._warn(unit, outcome)
             return await self.writer.validation(unit, outcome, used)
 
         await self._commit(write)
@@ -190,13 +156,15 @@ class Reporter:
     async def commit_validation(self, outcome: StepOutcome) -> None:
         """Of the last committed step, where it was not due as that was committed."""
         outcome = _finite(outcome)
-        used = self.meter.reading().plus(self.report.usage(outcome))
+        used = self._used(outcome)
 
         async def write(unit: RunUnitOfWork) -> Usage | None:
             if await self.writer.is_validated(unit, outcome.step):
                 return await self.writer.usage(unit)
             last = await unit.jobs.resume_point()
-            await self.announcer.validation(unit, outcome)
+            message, data = self.report.validation(outcome), {"step": outcome.step}
+            await self.message(unit, message, data=data)
+            await self._warn(unit, outcome)
             total = await self.writer.validation(unit, outcome, used)
             await self.writer.checkpoint(
                 unit,
@@ -211,9 +179,7 @@ class Reporter:
     async def commit_comparison(self, start: StepOutcome, tuned: StepOutcome) -> None:
         """The rollouts that the report compares: the model at the start and the published step."""
         start, tuned = _finite(start), _finite(tuned)
-        used = self.meter.reading()
-        for outcome in (start, tuned):
-            used = used.plus(self.report.usage(outcome))
+        used = self._used(start, tuned)
 
         async def write(unit: RunUnitOfWork) -> Usage | None:
             if await self.writer.is_compared(unit, tuned.step):
@@ -248,9 +214,7 @@ class Reporter:
         adapter = last.adapter
         if adapter is None:
             raise ValueError(f"step {last.step} has no adapter to resume from")
-        used = self.meter.reading()
-        for observed in steps:
-            used = used.plus(self.report.usage(observed.outcome))
+        used = self._used(*(observed.outcome for observed in steps))
         remaining_s = (total_steps - last.step) * pace_s
 
         async def write(unit: RunUnitOfWork) -> Usage | None:
@@ -273,9 +237,20 @@ class Reporter:
     ) -> None:
         outcome = observed.outcome
         await self.writer.values(unit, outcome)
-        await self.announcer.step(
-            unit, outcome, total_steps=total_steps, triggers=observed.triggers
+        message, data = self.report.step(outcome, total_steps)
+        await unit.events.append(
+            self._job_id, level="info", type="metrics", message=message, data=data
         )
+        await self._warn(unit, outcome)
+        for trigger in observed.triggers:
+            await self.message(
+                unit,
+                f"{_TRIGGER_WORDS[trigger.action]} after step {trigger.step} by the rule "
+                f"'{trigger.rule}': {trigger.reason}",
+                # A job that a rule ended early has succeeded.
+                level="info" if trigger.action == "stop" else "warn",
+                data={"stop_rule": trigger.rule, **trigger.to_json()},
+            )
         if outcome.adapter is not None and self.report.makes_checkpoint(outcome):
             await self.writer.checkpoint(
                 unit,

@@ -288,15 +288,15 @@ class LearningCheck:
         if self._options.action == "fail" and diagnosis.certain:
             raise RunFailed(diagnosis.message, code=NOTHING_TO_LEARN, param=diagnosis.param)
         warning = f"Perhaps nothing can be learned. {diagnosis.reason}. {diagnosis.cure}."
-        await self._reporter.announcer.message_once(warning, level="warn")
+        await self._reporter.message_once(warning, level="warn")
 
     async def _tell_effects(self, effects: BaselineEffects) -> None:
-        announcer, method = self._reporter.announcer, self._method
+        reporter, method = self._reporter, self._method
         for warning in effects.warnings(method):
-            await announcer.message_once(warning, level="warn")
+            await reporter.message_once(warning, level="warn")
         unused = None if method.objective is None else effects.unused_terms(method.objective)
         if unused is not None:
-            await announcer.message_once(unused, level="info")
+            await reporter.message_once(unused, level="info")
 
     async def before_step(self, step: int) -> None:
         """Raises `RunFailed` if no group of enough steps had rollouts of different reward."""

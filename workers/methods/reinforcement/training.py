@@ -400,7 +400,7 @@ async def _report(
         return await build_report(context, method, evaluation, chosen, ended)
     except NoReport as error:
         message = f"The job has no report of base against tuned: {error}."
-        await reporter.announcer.message_once(message, level="warn")
+        await reporter.message_once(message, level="warn")
         return None
 
 

@@ -166,10 +166,8 @@ async def test_a_baseline_of_unknown_outcome_counts_once(world: World) -> None:
 async def test_a_message_is_appended_once_over_lost_answers_and_claims(world: World) -> None:
     job = await world.job()
     context, database = _losing(await world.context(job))
-    await _reporter(context).announcer.message_once("Validating training file: file-a")
-    await _reporter(await world.context(job)).announcer.message_once(
-        "Validating training file: file-a"
-    )
+    await _reporter(context).message_once("Validating training file: file-a")
+    await _reporter(await world.context(job)).message_once("Validating training file: file-a")
     assert database.lost == 1
     assert await world.messages(job) == ["Validating training file: file-a"]
     assert (await world.read(job)).status is JobStatus.VALIDATING_FILES
