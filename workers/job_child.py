@@ -8,7 +8,6 @@ import warnings
 from app.jobs.reinforcement import ReinforcementMethod
 from app.kit.errors import RunFailed
 from app.kit.leases import Lease
-from app.kit.objects import build_objects
 from workers.leased_kinds import JOBS
 from workers.methods.reinforcement.method import reinforcement_training
 from workers.methods.supervised.method import supervised_training
@@ -34,38 +33,18 @@ def job_run(context: RunContext) -> JobRun:
 async def work(clients: Clients, lease: Lease) -> None:
     try:
         with claim_scratch(clients.settings.work_dir, lease.id, lease.fence) as scratch:
-            context = await open_run(
-                clients.settings,
-                clients.database,
-                clients.egress,
-                clients.inference,
-                project_id=lease.project_id,
-                job_id=lease.id,
-                fence=lease.fence,
-                scratch=scratch,
-                judge_egress=clients.judge_egress,
-            )
+            context = await open_run(clients, lease, scratch)
             try:
                 await job_run(context).run()
             finally:
                 await record_ended(clients.database, context.job)
     except RunFailed as failure:
-        await _ending(clients, lease).failed(failure)
+        await RunEnding(clients.database, clients.objects, lease).failed(failure)
 
 
 async def fail_if_exhausted(clients: Clients, lease: Lease, error: Exception) -> bool:
-    limit = clients.settings.lease.max_attempts
-    return await _ending(clients, lease).exhausted(error, max_attempts=limit)
-
-
-def _ending(clients: Clients, lease: Lease) -> RunEnding:
-    return RunEnding(
-        clients.database,
-        build_objects(clients.settings),
-        project_id=lease.project_id,
-        job_id=lease.id,
-        fence=lease.fence,
-    )
+    ending = RunEnding(clients.database, clients.objects, lease)
+    return await ending.exhausted(error, max_attempts=clients.settings.lease.max_attempts)
 
 
 def main() -> int:

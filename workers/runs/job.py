@@ -37,6 +37,7 @@ from app.kit.errors import (
     RunFailed,
     Unavailable,
 )
+from app.kit.leases import Lease
 from app.kit.objects import Objects, put_bytes
 from app.models.models import tuned_model_name
 from app.rollouts import metrics as names
@@ -87,13 +88,8 @@ class JobRun:
         )
         self._reporter = build_reporter(context, method, tuned_name=self._tuned_name)
         self._outages = OutageEvents(context)
-        self._ending = RunEnding(
-            context.database,
-            context.objects,
-            project_id=context.job.project_id,
-            job_id=context.job.id,
-            fence=context.fence,
-        )
+        lease = Lease(context.job.id, context.job.project_id, context.fence)
+        self._ending = RunEnding(context.database, context.objects, lease)
 
     async def run(self) -> None:
         """Brings the job to an end state. Raises `LeaseLost`, and faults of this service."""
@@ -359,13 +355,11 @@ Publish = Callable[[RunUnitOfWork], Awaitable[str | None]]
 class RunEnding:
     """Ends one claim of a job. Promises that a failed job with metrics has its result file."""
 
-    def __init__(
-        self, database: Database, objects: Objects, *, project_id: str, job_id: str, fence: int
-    ) -> None:
+    def __init__(self, database: Database, objects: Objects, lease: Lease) -> None:
         self._database = database
         self._objects = objects
-        self._claim = (project_id, job_id, fence)
-        self._job_id = job_id
+        self._claim = (lease.project_id, lease.id, lease.fence)
+        self._job_id = lease.id
 
     async def failed(
         self,

@@ -23,15 +23,15 @@ from app.jobs.modes import trains_in_order
 from app.jobs.reinforcement import ReinforcementMethod
 from app.jobs.reproducibility import ClaimMachine, reproducibility, restored_method
 from app.kit.directories import ManifestMismatch
-from app.kit.egress import Egress
 from app.kit.errors import SECRETS_LOST, AgentRftError, NotFound, RunFailed, SecretsLost
 from app.kit.faults import refused_today
 from app.kit.ids import OrganizationId
-from app.kit.objects import Objects, build_objects
+from app.kit.leases import Lease
+from app.kit.objects import Objects
 from app.kit.sealing import build_secret_box
 from app.models.adapters import CONFIG_FILE
 from app.models.compute import ComputeChoice
-from app.models.engine import EngineUnavailable, Inference
+from app.models.engine import EngineUnavailable
 from app.models.models import (
     MODEL_NOT_AVAILABLE,
     BaseModelSpec,
@@ -54,47 +54,36 @@ from workers.learning.trainer import (
     machine_options,
     saved_settings,
 )
+from workers.processes.clients import Clients
 from workers.processes.retry import retry_while_unavailable
 from workers.runs.context import ADAPTER, SCHEDULER, STATE, JobDirectories, RunContext
 from workers.runs.step_outcome import load_scheduler_state
 
 
-async def open_run(
-    settings: Settings,
-    database: Database,
-    egress: Egress,
-    inference: Inference,
-    *,
-    project_id: str,
-    job_id: str,
-    fence: int,
-    scratch: Path,
-    judge_egress: Egress | None = None,
-) -> RunContext:
+async def open_run(clients: Clients, lease: Lease, scratch: Path) -> RunContext:
     """Raises `LeaseLost`, or `RunFailed` when the start model or the secrets are gone."""
 
     async def read() -> tuple[Job, bytes | None]:
-        async with database.run(project_id, job_id, fence) as unit:
-            return await unit.jobs.get(job_id), await unit.jobs.secrets(job_id)
+        async with clients.database.run(lease.project_id, lease.id, lease.fence) as unit:
+            return await unit.jobs.get(lease.id), await unit.jobs.secrets(lease.id)
 
     job, sealed = await retry_while_unavailable(read)
-    method = _method(settings, job, sealed)
-    objects = build_objects(settings)
-    start = await find_start_model(settings, database, objects, job, fence=fence, scratch=scratch)
+    method = _method(clients.settings, job, sealed)
+    base, adapter = await _start_model(clients, job, lease.fence, scratch)
     return RunContext(
-        settings=settings,
-        database=database,
-        objects=objects,
-        egress=egress,
-        inference=inference,
+        settings=clients.settings,
+        database=clients.database,
+        objects=clients.objects,
+        egress=clients.egress,
+        inference=clients.inference,
         job=job,
-        fence=fence,
+        fence=lease.fence,
         scratch=scratch,
-        organization_slug=await retry_while_unavailable(lambda: _slug(database, job)),
-        base_model=start.base,
+        organization_slug=await retry_while_unavailable(lambda: _slug(clients.database, job)),
+        base_model=base,
         method=method,
-        judge_egress=judge_egress,
-        start=start.adapter,
+        judge_egress=clients.judge_egress,
+        start=adapter,
     )
 
 
@@ -128,42 +117,37 @@ def _method(settings: Settings, job: Job, sealed: bytes | None) -> TuningMethod:
 _ADAPTER: Final = "adapter"
 
 
-@dataclass(frozen=True, slots=True)
-class StartModel:
-    base: BaseModelSpec
-    adapter: Path | None = None
-
-
-async def find_start_model(
-    settings: Settings, database: Database, objects: Objects, job: Job, *, fence: int, scratch: Path
-) -> StartModel:
-    """Finds the start model. Raises `LeaseLost`, or `RunFailed` when the model no longer exists."""
-    base = find_base_model(settings.base_models, job.model)
+async def _start_model(
+    clients: Clients, job: Job, fence: int, scratch: Path
+) -> tuple[BaseModelSpec, Path | None]:
+    """Raises `LeaseLost`, or `RunFailed` when the model no longer exists. The base has the rank and
+    alpha of the adapter that the job starts from, if it does.
+    """
+    base = find_base_model(clients.settings.base_models, job.model)
     if base is not None:
-        return StartModel(base)
+        return base, None
     if not is_tuned_name(job.model):
         raise _gone(
             f"Base model {job.model} is not offered any more. Ask the operator to name its "
             "directory in AGENT_RFT_BASE_MODELS, or create the job again with another model."
         )
     key = f"projects/{job.project_id}/jobs/{job.id}/start"
-    own = JobDirectories(objects, key, scratch / "start")
+    own = JobDirectories(clients.objects, key, scratch / "start")
     try:
         adapter = await own.fetch(_ADAPTER)
     except FileNotFoundError:
-        source_key = await _object_key(database, job, fence)
-        await _copy(objects, source_key, own, model=job.model)
+        source_key = await _object_key(clients.database, job, fence)
+        await _copy(clients.objects, source_key, own, model=job.model)
         adapter = own.path(_ADAPTER)
     except ManifestMismatch as error:
         raise RunFailed(
             f"The adapter that the job starts from cannot be used ({error}). Create the job again.",
             code="state_damaged",
         ) from error
-    return await asyncio.to_thread(_described, settings, adapter)
+    return await asyncio.to_thread(_described, clients.settings, adapter), adapter
 
 
 async def _object_key(database: Database, job: Job, fence: int) -> str:
-
     async def read() -> str | None:
         async with database.run(job.project_id, job.id, fence) as unit:
             model = await unit.models.get(job.model)
@@ -195,14 +179,14 @@ def _gone(message: str) -> RunFailed:
     return RunFailed(message, code=MODEL_NOT_AVAILABLE, param="model")
 
 
-def _described(settings: Settings, adapter: Path) -> StartModel:
+def _described(settings: Settings, adapter: Path) -> BaseModelSpec:
     config = json.loads((adapter / CONFIG_FILE).read_text(encoding="utf-8"))
     name = config["base_model_name_or_path"]
     base = find_base_model(settings.base_models, name)
     if base is None:
         raise _gone(f"The job cannot start from a tuned model. {not_offered(name)}")
     rank_and_alpha = {"lora_rank": config["r"], "lora_alpha": float(config["lora_alpha"])}
-    return StartModel(base.model_copy(update=rank_and_alpha), adapter)
+    return base.model_copy(update=rank_and_alpha)
 
 
 log = structlog.get_logger()

@@ -14,7 +14,9 @@ from app.jobs.jobs import Checkpoint, Usage
 from app.jobs.methods import StoredReinforcementMethod
 from app.kit.errors import RunFailed
 from app.kit.ids import new_id
-from app.kit.objects import LocalObjects, Objects
+from app.kit.leases import Lease
+from app.kit.local_objects import LocalObjects
+from app.kit.objects import Objects
 from app.models.engine import AdapterCache, Completion
 from app.models.models import TunedModel
 from app.rollouts.metrics import MetricPoint
@@ -89,9 +91,7 @@ class TrainedJobs:
     async def failed(self, *, trained_tokens: int) -> TrainedJob:
         job, fence = await self._claimed(await self.created())
         await self._train(job, fence, trained_tokens=trained_tokens)
-        ending = RunEnding(
-            self.worker, self.objects, project_id=job.project_id, job_id=job.id, fence=fence
-        )
+        ending = RunEnding(self.worker, self.objects, Lease(job.id, job.project_id, fence))
         await ending.failed(RunFailed("no", code="x"))
         return job
 

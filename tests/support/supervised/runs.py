@@ -15,6 +15,8 @@ from app.jobs.jobs import Job
 from app.jobs.methods import stored_method
 from app.jobs.reinforcement import ReinforcementMethod
 from app.kit.ids import new_id
+from app.kit.leases import Lease
+from app.kit.local_objects import build_objects
 from app.models.engine_http import HttpInference
 from app.models.models import BaseModelSpec
 from app.settings import ComputeSettings
@@ -25,6 +27,7 @@ from tests.support.runs.world import World
 from tests.support.store.new_jobs import insert_job
 from tests.support.twins import InMemoryEgress
 from workers.job_child import job_run
+from workers.processes.clients import Clients
 from workers.runs.context import RunContext
 from workers.runs.opening import open_run
 
@@ -113,15 +116,12 @@ class SupervisedRuns:
             update={"base_models": (base,), "runs": runs, "compute": self.compute}
         )
         try:
+            egress = InMemoryEgress(script or Script())
+            objects = build_objects(settings)
             yield await open_run(
-                settings,
-                self.world.worker,
-                InMemoryEgress(script or Script()),
-                inference,
-                project_id=job.project_id,
-                job_id=job.id,
-                fence=claimed.fence,
-                scratch=settings.work_dir / f"runs/{job.id}-f{claimed.fence}",
+                Clients(settings, self.world.worker, objects, egress, egress, inference),
+                Lease(job.id, job.project_id, claimed.fence),
+                settings.work_dir / f"runs/{job.id}-f{claimed.fence}",
             )
         finally:
             await inference.aclose()

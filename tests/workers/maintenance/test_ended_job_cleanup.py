@@ -9,7 +9,8 @@ import pytest
 from app.jobs.jobs import Checkpoint, Job, JobStatus, StopRequest, Usage
 from app.kit.errors import RunFailed
 from app.kit.ids import new_id
-from app.kit.objects import LocalObjects
+from app.kit.leases import Lease
+from app.kit.local_objects import LocalObjects
 from app.models.models import TunedModel
 from app.rollouts.metrics import MetricPoint
 from tests.support.runs.journals import journal_of
@@ -154,13 +155,8 @@ async def test_a_run_that_fails_forgets_its_journal_at_once(
     job = await world.job()
     context = await world.context(job)
     await journal_of(context, 1).put("turn", "sha", {})
-    ending = RunEnding(
-        world.worker,
-        context.objects,
-        project_id=job.project_id,
-        job_id=job.id,
-        fence=context.fence,
-    )
+    lease = Lease(job.id, job.project_id, context.fence)
+    ending = RunEnding(world.worker, context.objects, lease)
     await ending.failed(RunFailed("no", code="x"))
     assert ended_jobs.journal() == []
 

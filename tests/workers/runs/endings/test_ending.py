@@ -4,6 +4,7 @@ import pytest
 
 from app.jobs.jobs import Caps, Job, JobStatus, Usage
 from app.kit.errors import LeaseLost, RunFailed
+from app.kit.leases import Lease
 from app.models.engine import EngineUnavailable
 from app.rollouts.metrics import MetricPoint
 from tests.support.runs.world import World
@@ -13,13 +14,8 @@ from workers.runs.job import RunEnding
 
 
 def _ending(context: RunContext, job: Job) -> RunEnding:
-    return RunEnding(
-        context.database,
-        context.objects,
-        project_id=job.project_id,
-        job_id=job.id,
-        fence=context.fence,
-    )
+    lease = Lease(job.id, job.project_id, context.fence)
+    return RunEnding(context.database, context.objects, lease)
 
 
 async def test_an_internal_fault_is_retried_and_the_last_attempt_has_its_reason(
