@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from app.files.datasets import DatasetRow
 from app.jobs.jobs import Usage
-from app.jobs.learning import LearningOptions
 from app.jobs.modes import UniformOrdering
+from app.jobs.reinforcement import ReinforcementMethod
 from app.kit.errors import (
     ENDPOINT_UNAVAILABLE,
     FORMULA_ERROR,
@@ -29,7 +29,9 @@ from app.kit.errors import (
 )
 from app.kit.texts import shaped_data
 from app.rollouts.trajectory import Failure, FailureClass, ScoredRollout
+from workers.engines.policy import EnginePolicy
 from workers.journal import AdapterJournal
+from workers.learning.trainer import Trainer
 from workers.methods.reinforcement.evaluation import Evaluator
 from workers.methods.reinforcement.rows import (
     Plan,
@@ -146,34 +148,33 @@ def _cause(failure: Failure) -> tuple[str, FailureClass, str | None]:
     return failure.source, failure.failure_class, flag
 
 
+@dataclass(frozen=True, slots=True)
+class TrainingParts:
+    trainer: Trainer
+    setup: RolloutSetup
+    mode: Mode
+    policy: EnginePolicy
+    publisher: Publisher
+    accelerators: int
+
+
 class ReinforcementLoop:
     def __init__(
         self,
         context: RunContext,
+        method: ReinforcementMethod,
         plan: Plan,
-        *,
-        options: LearningOptions,
-        setup: RolloutSetup,
-        mode: Mode,
-        policy: Policy,
-        publisher: Publisher,
+        parts: TrainingParts,
         reporter: Reporter,
-        base_policy: Policy | None = None,
     ) -> None:
-        """`base_policy` samples from the base model of a job that starts from another one."""
         self._context = context
         self._plan = plan
-        self._options = options
-        self._evaluator = Evaluator(
-            setup,
-            context.job.id,
-            plan.hyperparameters.evaluation,
-            context.settings.runs.infrastructure_limit,
-        )
-        self._mode = mode
-        self._policy = policy
-        self._base_policy = base_policy
-        self._publisher = publisher
+        self._options = method
+        lost_limit = context.settings.runs.infrastructure_limit
+        options = plan.hyperparameters.evaluation
+        self._evaluator = Evaluator(parts.setup, context.job.id, options, lost_limit)
+        self._mode, self._policy, self._publisher = parts.mode, parts.policy, parts.publisher
+        self._base_policy = None if context.start is None else parts.policy.base
         self._reporter = reporter
         self._journals: dict[int, asyncio.Task[PostgresJournal]] = {}
         self._committed = 0

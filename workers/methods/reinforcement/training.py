@@ -3,7 +3,7 @@ seconds, because it imports torch.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -41,10 +41,10 @@ from workers.environments.tool_environment import HttpTools, JobTools, SingleTur
 from workers.grading.job_grader import build_group_scorer
 from workers.learning.advantages import ShapingConfig
 from workers.learning.lora_trainer import LoraTrainer
-from workers.learning.trainer import MismatchConfig, Trainer, TrainerOptions
+from workers.learning.trainer import MismatchConfig, TrainerOptions
 from workers.methods.reinforcement.evaluation import NoReport, build_report
 from workers.methods.reinforcement.learning_check import LearningCheck
-from workers.methods.reinforcement.loop import ReinforcementLoop
+from workers.methods.reinforcement.loop import ReinforcementLoop, TrainingParts
 from workers.methods.reinforcement.rows import Plan
 from workers.methods.schedulers.asynchronous import AsyncMode
 from workers.methods.schedulers.mode import (
@@ -73,16 +73,6 @@ from workers.runs.reporter import Reporter
 from workers.runs.step_outcome import StoppedEarly
 
 TEMPERATURE = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class TrainingParts:
-    trainer: Trainer
-    setup: RolloutSetup
-    mode: Mode
-    policy: EnginePolicy
-    publisher: Publisher
-    accelerators: int
 
 
 def assemble(
@@ -313,17 +303,7 @@ async def train(
     check = LearningCheck(context, method, plan, reporter=reporter)
     try:
         await parts.publisher.forget_earlier_claims()
-        loop = ReinforcementLoop(
-            context,
-            plan,
-            options=method,
-            setup=parts.setup,
-            mode=parts.mode,
-            policy=parts.policy,
-            publisher=parts.publisher,
-            reporter=reporter,
-            base_policy=None if context.start is None else parts.policy.base,
-        )
+        loop = ReinforcementLoop(context, method, plan, parts, reporter)
         ended = await _train_steps(
             context, loop, parts, rows=rows, reporter=reporter, check=check, check_stop=check_stop
         )

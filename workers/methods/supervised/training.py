@@ -4,7 +4,7 @@ Importing it takes seconds, because it imports torch.
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from app.jobs.losses import CrossEntropyOptions, DpoOptions, PreferenceLoss, SupervisedLoss
@@ -45,12 +45,6 @@ from workers.runs.step_outcome import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _TrainingParts:
-    trainer: Trainer
-    publisher: Publisher
-
-
 async def train(
     context: RunContext,
     method: SupervisedMethod | DpoMethod,
@@ -65,20 +59,16 @@ async def train(
         context, learning_rate=plan.hyperparameters.learning_rate
     )
     way = await way_to_compute(context)
-    parts = await run_on_compute_thread(_assemble, context, method, plan, settings, way)
-    reporter.meter.accelerators = parts.trainer.accelerators
+    trainer, publisher = await run_on_compute_thread(
+        _assemble, context, method, plan, settings, way
+    )
+    reporter.meter.accelerators = trainer.accelerators
     ended = None
     try:
-        await parts.publisher.forget_earlier_claims()
-        resumed = await restore(context, parts.trainer)
-        loop = SupervisedLoop(
-            context,
-            plan,
-            trainer=parts.trainer,
-            samples=await _samples(context, method, examples, parts.trainer, check_stop),
-            publisher=parts.publisher,
-            reporter=reporter,
-        )
+        await publisher.forget_earlier_claims()
+        resumed = await restore(context, trainer)
+        samples = await _samples(context, method, examples, trainer, check_stop)
+        loop = SupervisedLoop(context, plan, trainer, samples, publisher, reporter)
         await loop.baseline()
         await reporter.stopping.load()
         try:
@@ -87,8 +77,8 @@ async def train(
             ended = stop.trigger
             await loop.validate(await committed_step(context))
     finally:
-        parts.trainer.close()
-        await parts.publisher.close()
+        trainer.close()
+        await publisher.close()
     chosen = await best_adapter(context)
     paired = await build_report(context, chosen, ended) if plan.valid_rows else None
     return TrainingResult(chosen.step, chosen.key, paired, ended)
@@ -100,7 +90,7 @@ def _assemble(
     plan: SupervisedPlan,
     settings: AdapterSettings,
     way: ComputeChoice | None,
-) -> _TrainingParts:
+) -> tuple[Trainer, Publisher]:
     base, hyper = context.base_model, plan.hyperparameters
     loss = _loss(method)
     options = loss.options()
@@ -118,7 +108,7 @@ def _assemble(
         ),
     )
     policy = EnginePolicy(context.inference, base_model=base.name)
-    return _TrainingParts(trainer, Publisher(context, trainer, policy))
+    return trainer, Publisher(context, trainer, policy)
 
 
 def _loss(method: SupervisedMethod | DpoMethod) -> SupervisedLoss | PreferenceLoss:
@@ -170,7 +160,6 @@ class SupervisedLoop:
         self,
         context: RunContext,
         plan: SupervisedPlan,
-        *,
         trainer: Trainer,
         samples: Samples,
         publisher: Publisher,
