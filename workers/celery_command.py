@@ -1,7 +1,5 @@
-"""Runs Celery's command line: `python -P -m workers.celery_command -A workers.celery_app worker`.
-Celery imports applications, tasks and schedulers with the working directory before all other
-folders, and has no option against it. Here it imports by the path of the interpreter alone, so that
-a file such as `queue.py` or `secrets.py` of that directory does not run in a worker.
+"""Celery's command line; imports by the interpreter's path alone, so no `queue.py` of the working
+directory runs.
 """
 
 from contextlib import nullcontext

@@ -1,7 +1,5 @@
-"""Describes the processor and libraries on which the bits of a floating-point result depend. Two
-machines with the same description compute the same bits; two with different ones may not, because
-vector width and code path determine the order in which a product is summed. Loads torch with the
-first call, not with the module: runs import it.
+"""Describes the processor and libraries on which the bits of a floating-point result depend.
+Loads torch with the first call, not with the module: runs import it.
 """
 
 import asyncio
@@ -88,7 +86,6 @@ _NICEST: Final = 19
 
 
 def _lower_priority() -> None:
-    """Lowers the priority of the calling thread; its later OpenMP threads inherit the priority."""
     # This loads torch, while the start of a run continues beside it.
     # Only Linux has priorities per thread. With a GPU the thread hardly computes, and a delay would
     # postpone the next kernel.

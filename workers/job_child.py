@@ -1,6 +1,4 @@
-"""The process that runs one claim of one job: `python -m workers.job_child JOB PROJECT FENCE`. Exit
-code 0 means that the job has reached an end state.
-"""
+"""The child of one claim of one job: `python -m workers.job_child JOB PROJECT FENCE`."""
 
 import sys
 import warnings

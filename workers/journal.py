@@ -1,7 +1,4 @@
-"""The journal protocol: sampled turns, tool outputs and grades, stored under derived keys. After a
-kill the step is replayed with the same keys. An existing entry is used unchanged, so no engine,
-tool or grader is called twice for the same answer.
-"""
+"""Sampled turns, tool outputs and grades under derived keys; a replay uses them unchanged."""
 
 import hashlib
 import json
@@ -26,12 +23,9 @@ class Journal(Protocol):
 
 
 class AdapterJournal:
-    """Binds sampled turns to the adapter that sampled them: a claim that trains a step again may
-    have another adapter, for which an earlier claim's turns are no results.
-    """
+    """Binds turns to the adapter that sampled them: a claim that trains again may have another."""
 
     def __init__(self, journal: Journal, adapter: str) -> None:
-        """`adapter` identifies the adapter, for example by a digest of its weights."""
         self._journal = journal
         self._adapter = adapter
 

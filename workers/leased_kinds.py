@@ -1,6 +1,4 @@
-"""The kinds of work under a lease. A supervisor renews the lease of a job, whose run keeps its own
-event loop busy; runs of evals and exports renew their own.
-"""
+"""A supervisor renews a job's lease, as its run blocks the event loop; others renew their own."""
 
 from datetime import timedelta
 from typing import Final

@@ -1,6 +1,4 @@
-"""Counts the progress of this process, from which its supervisor distinguishes a long run from a
-hung one. A process works on one claim, so one count serves all of it; any thread may mark.
-"""
+"""Progress of this process's one claim; its supervisor tells a long run from a hung one."""
 
 from dataclasses import dataclass
 from typing import Final

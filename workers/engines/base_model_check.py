@@ -1,6 +1,4 @@
-"""Checks from its small files whether a base model can be trained, served and given tools. No
-weights are read: the model is built on the meta device.
-"""
+"""Checks from its small files whether a base model can be trained, served and given tools."""
 
 import argparse
 import json

@@ -1,6 +1,4 @@
-"""A policy whose versions are adapters served by an engine. One version samples all tokens of a
-turn, and an engine restart costs time but no samples.
-"""
+"""A policy whose versions are adapters served by an engine, which may restart at any time."""
 
 import asyncio
 import random
@@ -193,9 +191,7 @@ class EnginePolicy(VersionedPolicy):
                 raise
 
     async def _retry_while_away(self, call: Callable[[], Awaitable[ResultT]]) -> ResultT:
-        """Repeats a call each time `/health` succeeds, until a deadline that counts from the first
-        failure: a long call does not count as absence.
-        """
+        """Repeats a call each time `/health` succeeds, until a deadline from the first failure."""
         deadline: float | None = None
         wait_s = _MIN_WAIT_S
         while True:

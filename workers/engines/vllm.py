@@ -109,7 +109,6 @@ def vllm_environment(*, api_key: str, cache_dir: Path, plugins: Path = PLUGINS) 
 
 
 def _lora_rank(rank: int) -> int:
-    """Returns the smallest maximum rank that vLLM accepts and that covers `rank`."""
     allowed = (8, 16, 32, 64, 128, 256, 320, 512)
     fitting = [value for value in allowed if value >= rank]
     if not fitting:

@@ -167,7 +167,6 @@ class HttpEpisode:
             log.info("episode not closed", rollout_id=self._key.trace_id, error=str(error))
 
     def _check_components(self) -> None:
-        """Raises `InfrastructureFailure` for an episode whose steps sent too many components."""
         names = {name for _, answer in self._played for name in answer.components}
         if len(names) > MAX_COMPONENTS:
             message = f"sent more than {MAX_COMPONENTS} components in one episode"
@@ -209,7 +208,6 @@ class HttpEpisode:
         return await self._wait_for(call, partial(read_step, call_ids=turn.call_ids))
 
     async def _wait_for(self, call: EnvironmentCall, read: Read[_Value]) -> EndpointAnswer[_Value]:
-        """Makes one call within the time that is left of the episode's."""
         customer, started = self._customer, self._customer.clock()
         left_s = customer.episode_waiting_limit_s - self._waited_s
         limit = asyncio.timeout(left_s)

@@ -281,7 +281,6 @@ class McpTools:
             await session.close()
 
     def _session(self, key: SampleKey, label: str) -> McpSession:
-        """Returns the rollout's session with a server; the first call opens it."""
         sessions = self._sessions.setdefault(key, {})
         if label not in sessions:
             server, listing = self._servers[label]

@@ -1,6 +1,4 @@
-"""The process that works on one claim of an eval run: `python -m workers.evals.child RUN PROJECT
-FENCE`.
-"""
+"""The child of one claim of an eval run: `python -m workers.evals.child RUN PROJECT FENCE`."""
 
 import asyncio
 import json
@@ -54,7 +52,6 @@ class EvalWork:
         log.info("eval run completed", counts=self._context.tally.counts)
 
     async def _work_on_all(self, rows: Iterator[tuple[int, EvalRow]]) -> None:
-        """Raises `RunFailed` once the run exceeds the longest time of a run."""
         limit_s = self._context.clients.settings.runs.max_eval_run_s
         limit = asyncio.timeout(limit_s - self._context.age_s)
         try:

@@ -220,7 +220,6 @@ def _grading_ports(clients: Clients, lease: Lease, *, organization_id: str) -> G
 def _criteria(
     settings: Settings, lease: Lease, of: Eval, sealed: bytes | None
 ) -> list[EvalCriterion]:
-    """Raises `RunFailed` when the secrets are lost."""
     secrets = {}
     try:
         if sealed is not None:

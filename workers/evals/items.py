@@ -1,6 +1,4 @@
-"""Works on one item of an eval run: samples it if the run has a model, and scores its samples. The
-samples of an item are scored as a group, by the code that scores rollouts.
-"""
+"""Works on one item of an eval run: samples it, and scores its samples as a group of rollouts."""
 
 import asyncio
 import hashlib
@@ -59,12 +57,9 @@ class CriteriaOutcome:
 
 
 class CriteriaScorer:
-    """Implements `GroupScorer` for the samples of one item; the verdict is the share of criteria
-    passed. Nothing is journalled: a later claim repeats the calls with the same ids.
-    """
+    """Scores the samples of one item by the share of criteria passed. Nothing is journalled."""
 
     def __init__(self, context: EvalContext, index: int, samples: Mapping[SampleKey, Json]) -> None:
-        """`samples` are those of the item, in the hosted shape that criteria address."""
         self._context = context
         self._index = index
         self._samples = samples

@@ -1,6 +1,4 @@
-"""The process that works on one claim of an export: `python -m workers.exports.child EXPORT PROJECT
-FENCE`.
-"""
+"""The child of one claim of an export: `python -m workers.exports.child EXPORT PROJECT FENCE`."""
 
 import asyncio
 import sys
@@ -103,7 +101,6 @@ class ExportWork:
         await retry_while_unavailable(reach)
 
     def _fits(self, size: int) -> None:
-        """Raises `NoFreeSpace` unless the disks have space for two copies of the merged weights."""
         if FreeSpace.of(self._clients.settings).lacks(more_bytes=2 * size):
             raise NoFreeSpace(
                 f"The service has too little free disk space for 2 × {size / 1e9:.1f} GB of merged "

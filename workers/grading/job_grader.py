@@ -232,7 +232,6 @@ class GroupGrader:
     """Implements `workers.grading.job_grader.GroupScorer` with a `GroupJudge`."""
 
     def __init__(self, name: str, judge: GroupJudge) -> None:
-        """`name` is the grader's name in the job; failures and journal keys contain it."""
         self._name = name
         self._judge = judge
 

@@ -1,3 +1,1 @@
-"""The mathematics of training: advantages from rewards, batches from rollouts, gradients from
-batches and an adapter from gradients.
-"""
+"""The mathematics of training: advantages, batches, gradients, adapters."""

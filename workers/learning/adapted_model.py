@@ -52,7 +52,6 @@ class AdaptedModel:
         temperature: float,
         options: TrainerOptions,
     ) -> None:
-        """See `LoraTrainer`, for errors too."""
         self.device = torch.device(options.device) if options.device else default_device()
         self._options = options
         with _naming_the_model(base_name, self.device):

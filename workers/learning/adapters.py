@@ -161,8 +161,8 @@ MERGED_TYPES = (torch.float32, torch.float64)
 
 
 def install_fast_lora_forward(model: PeftModel, *, adapter: str = "default") -> int:
-    """Replaces the forward pass of every plain LoRA layer of `adapter`; returns their number.
-    Layers with dropout, DoRA, a LoRA bias or a base layer other than `nn.Linear` retain peft's.
+    """Returns the number of replaced layers; dropout, DoRA, a LoRA bias and odd bases retain
+    peft's.
     """
     count = 0
     for module in model.modules():

@@ -222,7 +222,6 @@ _PAD = 0  # any valid token id: outputs at padding are never read
 
 class Backbone:
     def __init__(self, base: PreTrainedModel, *, checkpointing: bool = False) -> None:
-        """`checkpointing` recomputes layers in backward: more time, a fraction of the memory."""
         self._base = base
         self._stock = base.config._attn_implementation  # noqa: SLF001 - no public name
         self.packs = can_share(base)

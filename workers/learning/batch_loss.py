@@ -1,6 +1,4 @@
-"""The loss of one micro-batch with its gradient, the correction for another sampler, and the curves
-that a step sums up from them.
-"""
+"""The loss of one micro-batch with its gradient, and the curves that a step sums up from it."""
 
 import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence

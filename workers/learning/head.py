@@ -171,7 +171,6 @@ class LogProbHead:
         scaling: OutputScaling | None = None,
         chunk: int | None = None,
     ) -> None:
-        """`chunk`: tokens whose logits are in memory at once; the default depends on the device."""
         weight_VD = getattr(output_layer, "weight", None)
         if not isinstance(weight_VD, Tensor) or weight_VD.ndim != 2:  # noqa: PLR2004 - a matrix
             raise TypeError(f"an output layer needs a weight matrix, got {type(output_layer)}")
@@ -200,7 +199,6 @@ class LogProbHead:
         self(hidden_ND.requires_grad_(), targets_N)
 
     def __call__(self, hidden_ND: Tensor, targets_N: Tensor, *, mean: bool = False) -> TokenScores:
-        """`hidden_ND[n]` predicts `targets_N[n]`; `mean`: also that over the vocabulary."""
         return TokenScores(
             *_ChunkedLogProbs.apply(  # type: ignore[no-untyped-call]  # torch leaves it untyped
                 hidden_ND,

@@ -1,6 +1,4 @@
-"""The in-process trainer: torch on one GPU or the CPU. Starts no threads and no event loop. On a
-CPU with a fixed number of threads it is deterministic to the bit.
-"""
+"""The in-process trainer. On a CPU with a fixed number of threads it is exact to the bit."""
 
 import json
 import math

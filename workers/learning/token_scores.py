@@ -22,7 +22,6 @@ class TokenScorer:
     def __init__(
         self, base: PreTrainedModel, *, temperature: float, checkpointing: bool = False
     ) -> None:
-        """Call before an adapter is attached. Raises `ValueError` for an unusual output layer."""
         self._device = base.device
         self._backbone = Backbone(base, checkpointing=checkpointing)
         self._head = LogProbHead(
@@ -56,7 +55,6 @@ class TokenScorer:
         )
 
     def __call__(self, batch: MicroBatch, *, mean: bool = False) -> TokenScores:
-        """Scores a micro-batch's targets; `mean` as in `LogProbHead`."""
         hidden_MD = self._backbone(batch.ids_M, batch.layout)
         hidden_ND = hidden_MD.index_select(0, batch.positions_N)
         scores = self._head(hidden_ND, batch.targets_N, mean=mean)

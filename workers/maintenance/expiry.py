@@ -37,9 +37,7 @@ BATCH = 500
 KEEP_S = 24 * 3600.0
 """Rows of deleted files and replies remain this long: a list can page on, a call be repeated."""
 SETTLED_S = 600.0
-"""Seconds after which no claim of an ended job or of a deleted export can still write: a run that
-lost its lease ends within two heartbeats.
-"""
+"""In which a claim can still write: a run that lost its lease ends within two heartbeats."""
 STRAY_AFTER_S = 3600.0
 """A running upload is never this old: a minute without a byte ends it."""
 
@@ -295,7 +293,6 @@ async def _remove_objects(objects: Objects, job: EndedJob) -> None:
 
 
 async def _remove_rows(database: Database, job: EndedJob) -> int:
-    """The rows of a deleted job, or the rollouts past retention. Returns their number."""
     if not job.loses_rollouts:
         return 0
 
@@ -307,7 +304,6 @@ async def _remove_rows(database: Database, job: EndedJob) -> int:
 
 
 async def _unloaded(inference: Inference, jobs: list[EndedJob]) -> bool:
-    """Unloads adapters of crashed claims and of removed models. Returns whether that worked."""
     if not jobs:
         return True
     names = [adapter_prefix(job.project_id, job.job_id) for job in jobs]

@@ -1,3 +1,1 @@
-"""Processes of the GPU plane: claims, child processes, renewals, sweeps. The same for every kind of
-leased work.
-"""
+"""Processes of the GPU plane, the same for every kind of leased work."""

@@ -1,7 +1,4 @@
-"""The entry of a child process: its arguments, parent watch, logs, clients and exit code.
-`python -m MODULE ID PROJECT FENCE` works on one row under one lease. The process ends when its
-parent does. Exit code 0 means that the row needs no further claim.
-"""
+"""A child process, `python -m MODULE ID PROJECT FENCE`; exit code 0: no further claim is needed."""
 
 import asyncio
 import contextlib

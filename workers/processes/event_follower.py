@@ -1,7 +1,4 @@
-"""Brings consumers up to the end of the log of committed events. A cursor passes an event only once
-its consumer has handled it. No two processes handle the events of one consumer at the same time,
-and a faulty consumer delays no other.
-"""
+"""Brings consumers up to the end of the log; a cursor passes an event once it is handled."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence

@@ -138,7 +138,6 @@ class ClaimLoop:
             await self._cancel()
 
     async def _wait(self, *, timeout_s: float | None) -> None:
-        """Waits until the work on one row is done. Raises what it raised."""
         done, self._running = await asyncio.wait(
             self._running, timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED
         )

@@ -1,7 +1,4 @@
-"""Retries an operation while the database or the storage is unavailable: a run outlives a restart.
-Only operations that are safe to repeat may be passed: idempotent ones, and those that check what is
-already there.
-"""
+"""Repeats idempotent operations while the database or the storage is unavailable."""
 
 import asyncio
 import time

@@ -1,6 +1,4 @@
-"""The protocol of the environment of a rollout: reset, then step after step, then close. An
-environment sees messages and tool calls; it must not know tokens, policies or limits.
-"""
+"""An environment sees messages and tool calls; it must not know tokens, policies or limits."""
 
 import time
 from collections.abc import Callable, Iterable

@@ -408,7 +408,6 @@ class ScoredGroup:
 
     @property
     def rewards(self) -> list[float | None]:
-        """`None` for a failed rollout."""
         return [rollout.reward for rollout in self.rollouts]
 
     def min_valid(self, min_share: float) -> int:

@@ -1,6 +1,4 @@
-"""The context of a run: its job, fence, clients and directories, and the journal of a step. Every
-write of a run goes through `unit()`, which opens a transaction with the run's fence.
-"""
+"""The context of a run: job, fence, clients, directories, journal. Writes go through `unit()`."""
 
 import asyncio
 import fcntl
@@ -237,7 +235,6 @@ Entry = tuple[str, str, dict[str, Any]]
 
 class PostgresJournal:
     def __init__(self, unit: Callable[[], RunUnitOfWork], *, job_id: str, step: int) -> None:
-        """`unit` opens a transaction that is fenced by the run's claim."""
         self._unit = unit
         self._job_id = job_id
         self._step = step

@@ -1,6 +1,4 @@
-"""Runs one claim of a job to its end state. This module alone decides a run's outcome, and tells
-the owner of endpoints that fall silent.
-"""
+"""Runs one claim of a job, decides its outcome, tells the owner of endpoints that fall silent."""
 
 import asyncio
 import time

@@ -1,7 +1,4 @@
-"""The interface of a training method: all differences between runs of two methods.
-`workers.job_child` picks the implementation for a job. Importing one loads no torch:
-`PreparedRun.train` imports its training module.
-"""
+"""All differences between runs of two methods; importing an implementation loads no torch."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace

@@ -1,6 +1,4 @@
-"""Opens a claimed run: its row, its secrets, its start model, the state that it resumes from and
-the way in which this machine computes.
-"""
+"""Opens a claimed run: row, secrets, start model, resumed state, way of computing."""
 
 import asyncio
 import json
@@ -94,7 +92,6 @@ async def _slug(database: Database, job: Job) -> str:
 
 
 def _method(settings: Settings, job: Job, sealed: bytes | None) -> TuningMethod:
-    """Raises `RunFailed` for lost secrets, and for a value that this version refuses."""
     secrets = {}
     try:
         if sealed is not None:
@@ -120,9 +117,7 @@ _ADAPTER: Final = "adapter"
 async def _start_model(
     clients: Clients, job: Job, fence: int, scratch: Path
 ) -> tuple[BaseModelSpec, Path | None]:
-    """Raises `LeaseLost`, or `RunFailed` when the model no longer exists. The base has the rank and
-    alpha of the adapter that the job starts from, if it does.
-    """
+    """Raises `LeaseLost`, `RunFailed`. The base gets rank and alpha of the start's adapter."""
     base = find_base_model(clients.settings.base_models, job.model)
     if base is not None:
         return base, None

@@ -1,7 +1,4 @@
-"""Publishes adapters: saves each, loads it into the engine, probes it, and unloads earlier ones. A
-name is never used twice: an engine's prefix cache is keyed by it. A claim unloads its versions at
-its end; after a crash the next claim does.
-"""
+"""Saves, loads, probes, unloads adapters. No name is used twice: prefix caches are keyed by it."""
 
 import asyncio
 import hashlib

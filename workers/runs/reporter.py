@@ -379,7 +379,6 @@ _VALIDATION_CURVES: Final = [ROLLOUTS_VALID, REWARD_MEAN, LOSS]
 
 class StepWriter:
     def __init__(self, context: RunContext, tuned_name: str, *, trained_effort: str | None) -> None:
-        """`trained_effort`: the reasoning effort that calls of the job's models use."""
         self._context = context
         self._job = context.job
         self._tuned_name = tuned_name

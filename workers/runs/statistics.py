@@ -1,6 +1,4 @@
-"""The paired comparison of two models, start and tuned, on the same rows. A row counts only if both
-sides have a graded rollout of it; a row's value is the mean over its samples.
-"""
+"""The paired comparison of two models on the same rows, each the mean over its graded samples."""
 
 import math
 from collections.abc import Mapping, Sequence

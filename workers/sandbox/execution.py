@@ -24,7 +24,6 @@ from workers.sandbox.fork_server import READY
 from workers.sandbox.kernel import processor_limit_s
 
 _START_S: Final = 120.0
-"""Seconds in which the fork server must start: it may import from a cold disk."""
 _MAX_REPORT: Final = 65_536
 
 
@@ -151,9 +150,7 @@ class ProgramForkServer:
 
 
 def _environment() -> dict[str, str]:
-    """Without any secret. BLAS gets one thread, because a fork copies only one; hashes a fixed
-    seed, so that sets keep their order over restarts.
-    """
+    """Without any secret. BLAS has one thread (a fork copies one), hashes a fixed seed."""
     return {
         "OMP_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",
@@ -308,7 +305,6 @@ async def _in_fair_time(forked: IdleFork, program: bytes, *, limit_s: float) -> 
 
 
 async def _exchange(channel: socket.socket, program: bytes) -> bytes:
-    """Reads until the process has closed the channel, or written more than a reply may have."""
     loop = asyncio.get_running_loop()
     with suppress(OSError):  # it may close the channel, or end, before it has read all
         await loop.sock_sendall(channel, pack(program))
@@ -335,7 +331,6 @@ async def _leaves(forked: IdleFork) -> bool:
 
 
 async def _exit_of(status: socket.socket) -> _ProgramExit | None:
-    """Returns the keeper's report; `None` if the keeper crashed."""
     with suppress(OSError, ValueError, TimeoutError):
         async with asyncio.timeout(_ENDED_S):
             return _ProgramExit(

@@ -92,7 +92,6 @@ def _finite(value: Any) -> Any:
 
 
 def _number(value: Any) -> Any:
-    """Converts numbers that JSON does not have, such as those of NumPy."""
     if isinstance(value, numbers.Integral):
         return int(value)
     if isinstance(value, numbers.Real):
@@ -101,7 +100,6 @@ def _number(value: Any) -> Any:
 
 
 def _described(error: BaseException, source: str) -> dict[str, Any]:
-    """Returns the message of an error, its line, and that line's text."""
     try:
         text = f"{type(error).__name__}: {error}"
     except BaseException:  # noqa: BLE001 - a message that cannot be made is none
@@ -263,13 +261,11 @@ def _protection(options: dict[str, Any]) -> Protection:
 
 
 def _address_space() -> int:
-    """Returns the bytes of this process's address space, the initial size of each fork."""
     with open("/proc/self/statm", encoding="ascii") as file:  # noqa: PTH123 - no pathlib in this small interpreter
         return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def _serve(line: socket.socket, protection: Protection) -> None:
-    """Forks a keeper for each request: a slot, with the program's channel and the keeper's own."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # keepers leave no zombies
     while True:
         request, descriptors, _, _ = socket.recv_fds(line, 64, 2)
@@ -286,7 +282,6 @@ def _serve(line: socket.socket, protection: Protection) -> None:
 
 
 def _keep(slot: int, protection: Protection, channel: int, status: int) -> None:
-    """Forks the program's process, reports it to the runner, waits for its end."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal_at_parent_end(signal.SIGKILL)
     if "namespaces" in protection.layers:
@@ -338,7 +333,6 @@ def _become_program(slot: int, protection: Protection, channel: int) -> None:
 
 
 def _read_program() -> bytes | None:
-    """Reads a program; returns `None` if the runner has closed the channel."""
     head = _read(_LENGTH.size)
     if head is None:
         return None

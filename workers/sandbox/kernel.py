@@ -220,7 +220,6 @@ def available(without: frozenset[str], *, first_uid: int = _TRIED_UID) -> frozen
 
 
 def _try(layer: Layer, *, first_uid: int) -> None:
-    """Applies one layer to this process. Raises `OSError`."""
     match layer:
         case "limits" | "privileges":
             pass  # every kernel has them
@@ -303,9 +302,7 @@ def restrict() -> None:
 
 
 def restrict_writes(below: Iterable[str]) -> None:
-    """Denies this thread, and all that it starts, to change any file but those at or below some
-    paths, which must exist. Raises `OSError`. The process gives up the way to more rights.
-    """
+    """Denies this thread, and all that it starts, changes of files outside existing paths."""
     found = version()
     forbid_new_privileges()
     _apply(_Attributes(_file_rights(found) & ~_READS, 0, 0), found, below=below)
@@ -344,7 +341,6 @@ def _allow_below(rules: int, path: str, rights: int) -> None:
 
 
 def _size(found: int) -> int:
-    """Returns the bytes of the attributes that this version knows."""
     if found >= _SCOPES_FROM:
         return ctypes.sizeof(_Attributes)
     return 16 if found >= _NETWORK_FROM else 8

@@ -62,7 +62,6 @@ class Slots:
     def __init__(
         self, count: int, *, per_project: int, max_waiting: int, per_organization: int | None = None
     ) -> None:
-        """`max_waiting` programs of each project may wait."""
         self._free = deque(range(count))
         self._per_project = per_project
         self._per_organization = count if per_organization is None else per_organization
@@ -191,7 +190,6 @@ class Runner:
         without: tuple[Layer, ...] = (),
         prepared_s: float = PREPARED_S,
     ) -> None:
-        """`without`: layers that are left out. `prepared_s`: limit of a process's start."""
         self._settings = settings
         self._prepared_s = prepared_s
         self._options = ForkServerOptions(

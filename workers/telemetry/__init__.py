@@ -1,3 +1,1 @@
-"""Telemetry of the workers: the metrics of their work, the process that serves them, their
-spans.
-"""
+"""The metrics of the workers' work, the process that serves them, their spans."""

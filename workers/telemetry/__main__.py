@@ -1,7 +1,4 @@
-"""The process that serves a worker's metrics: `python -m workers.telemetry PID`. A process of its
-own, so that neither its server nor a slow reader takes time from the worker, and the worker forks
-no thread. It ends with the worker, and removes the directory of the metrics.
-"""
+"""Serves a worker's metrics from a process of its own: `python -m workers.telemetry PID`."""
 
 import asyncio
 import contextlib
@@ -41,7 +38,6 @@ class WorkerMetrics:
     """The metrics of one worker: of all its processes together, and of its main process."""
 
     def __init__(self, directory: Path, *, pid: int) -> None:
-        """`pid` is the worker's main process."""
         self._directory = directory
         self._registry = CollectorRegistry()
         self._lock = threading.Lock()
@@ -116,7 +112,6 @@ class _Descendants(Collector):
 
 
 def _family(pid: int) -> list[int]:
-    """Returns a process with all of its descendants."""
     children: dict[int, list[int]] = {}
     for entry in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):  # it has ended
@@ -139,7 +134,6 @@ def _resident_bytes(pid: int) -> int:
 
 log = structlog.get_logger()
 _LOOK_S: Final = 1.0
-"""Between two looks at which processes have ended, and whether the worker still runs."""
 _SHUTDOWN_S: Final = 1.0
 _RETRY_S: Final = 1.0
 

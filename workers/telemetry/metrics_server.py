@@ -1,7 +1,4 @@
-"""Starts the process that serves a worker's metrics, and makes the worker's processes write them.
-Must be called before the worker forks, and before it imports a module that has metrics: a metric is
-created in memory or in a file, and stays there.
-"""
+"""Call before the fork and before metrics are imported: a metric is made in memory or in a file."""
 
 import os
 import shutil

@@ -1,7 +1,4 @@
-"""The metrics of the workers' work, in Prometheus' form. With `PROMETHEUS_MULTIPROC_DIR` in its
-environment a process writes its metrics into files there, which `workers.telemetry.__main__` adds
-up; without it they end with it.
-"""
+"""Metrics of the workers, in files of `PROMETHEUS_MULTIPROC_DIR`; `__main__` adds them up."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
@@ -94,7 +91,6 @@ def _outcome(rollout: ScoredRollout) -> str:
 
 
 def _call_outcome(call: ToolCallRecord) -> str:
-    """Returns the class of the call's end: statuses count by their hundreds."""
     if call.error is None:
         return "ok"
     if call.error.startswith("http_"):

@@ -1,7 +1,4 @@
-"""The process that writes trackers: `python -m workers.trackers.child`. It ends when no job has a
-tracker to write. The libraries of trackers run in it and in processes that it starts: a fault of
-one of them ends these at most, and beat starts this one again.
-"""
+"""Writes trackers: `python -m workers.trackers.child`. A library's fault ends its process alone."""
 
 import asyncio
 import sys
@@ -96,7 +93,6 @@ class TrackerSync:
         await asyncio.gather(*(self._close(key) for key in list(self._open.keys())))
 
     def _run(self, key: Key, work: Coroutine[Any, Any, None]) -> None:
-        """Runs the one task of a tracker, unless there is one."""
         if key in self._tasks:
             work.close()
             return

@@ -74,7 +74,6 @@ def cut_messages(messages: Any) -> list[Json]:
 
 
 def _beginning(messages: list[Json], most: int) -> list[Json]:
-    """Returns the messages with their texts cut, the first ones if not all of them fit."""
     if _room(messages, most, MAX_ROLLOUT_CHARS) >= 0:
         return [_cut(one, most) for one in messages]
     left, kept = MAX_ROLLOUT_CHARS - _LAST, list[Json]()

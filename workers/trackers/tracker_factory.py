@@ -183,7 +183,6 @@ class WriterProcess:
         return await self._answer(_line(message))
 
     async def _answer(self, sent: bytes) -> Json:
-        """Returns the reply to a line. Raises `TrackerFault`."""
         stdin, stdout = self._process.stdin, self._process.stdout
         if stdin is None or stdout is None:
             raise TrackerFault("its process has no pipes")

@@ -1,6 +1,4 @@
-"""The process that delivers webhooks: `python -m workers.webhooks.child`. It ends when no delivery
-was due for a while. A delivery that it had claimed can be claimed again when its lease ends.
-"""
+"""Delivers webhooks: `python -m workers.webhooks.child`. Ends when none was due for a while."""
 
 import sys
 from contextlib import aclosing

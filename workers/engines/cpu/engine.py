@@ -1,6 +1,4 @@
-"""The engine's asynchronous interface to the compute thread. A sequence is cancelled when its
-consumer stops.
-"""
+"""The asynchronous interface to the compute thread. A sequence ends when its consumer stops."""
 
 import asyncio
 import os
@@ -56,7 +54,6 @@ _PROBE_LENGTHS: Final = (23, 9)
 
 class Engine:
     def __init__(self, specs: list[BaseModelSpec], limits: Limits) -> None:
-        """Loads every base model, which is slow and takes much memory."""
         LinearLayer.packs = limits.products == "onednn"
         self._references = [load_served(spec, limits.dtype) for spec in specs]
         self.versions = Versions(

@@ -1,7 +1,4 @@
-"""Plans and measures for `agent-rft up --model`: `python -m workers.engines.start_plans plan`.
-Reads a `StartRequest` from standard input and prints the result as one JSON object. The control
-plane imports no torch, so it runs this module in a separate process.
-"""
+"""`python -m workers.engines.start_plans plan`: reads a `StartRequest`, prints one JSON object."""
 
 import asyncio
 import sys

@@ -1,6 +1,4 @@
-"""Plans a start with one base model on this machine: the abilities, memory and speed of the
-model.
-"""
+"""Plans a start with one base model on this machine: abilities, memory and speed of the model."""
 
 import asyncio
 import hashlib
@@ -59,7 +57,6 @@ MIB: Final = 2**20
 SERVICES_BYTES: Final = 900 * MIB
 """Memory of Postgres, Valkey, the API and two idle workers."""
 PROCESS_BYTES: Final = 500 * MIB
-"""Memory of a process with torch and transformers before its first tensor."""
 VLLM_BYTES: Final = 2560 * MIB
 """Memory of the processes of vLLM's CPU build before its weights."""
 CPU_KV_ITEM: Final = 2
@@ -346,7 +343,6 @@ def _plans(request: StartRequest, counts: Counts) -> Sequence[_PlannedMemory]:
 
 
 def _on_gpu(request: StartRequest, counts: Counts) -> _PlannedMemory:
-    """Plans the GPU, for the trainer alone unless vLLM uses it too."""
     free, _ = torch.cuda.mem_get_info()
     context = request.spec.context_length
     tokens = _options(request).max_batch_tokens

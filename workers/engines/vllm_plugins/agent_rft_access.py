@@ -1,8 +1,4 @@
-"""ASGI middleware in front of vLLM's routes: an allow-list of paths and the check of the key. vLLM
-0.32 checks its key under `/v1` and `/inference` only: `/invocations` samples and `/adapters` loads
-files for any client of the port. This middleware answers 404 for every path that is not on the list
-and requires the key for every path but `/health`.
-"""
+"""Allows listed paths only and checks the key, which vLLM does for `/v1` and `/inference` alone."""
 
 import hmac
 import json

@@ -162,7 +162,6 @@ def _forced(request: Any) -> bool:
 
 
 def _message(new: Delta, request: Any, answer: ParsedAnswer | None = None) -> Any:
-    """Returns vLLM's delta; `None` if there is nothing to send."""
     fields: dict[str, Any] = {}
     if new.reasoning and request.include_reasoning:
         fields["reasoning"] = new.reasoning

@@ -1,6 +1,4 @@
-"""Plans the memory of one GPU that a trainer has, alone or beside an engine. Pure: takes counted
-bytes; returns the parts of the plan and, for what does not fit, the setting to change.
-"""
+"""Plans the memory of one GPU that a trainer has, alone or beside an engine. Pure."""
 
 import math
 import weakref

@@ -1,6 +1,4 @@
-"""Ends a reinforcement run in which nothing can be learned, before its first step or soon after. A
-kill changes nothing: the diagnosis is read from committed rollouts and the committed usage.
-"""
+"""Ends a run in which nothing can be learned. A kill changes nothing: committed rows are read."""
 
 from collections import Counter
 from collections.abc import Iterator

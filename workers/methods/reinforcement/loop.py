@@ -1,7 +1,4 @@
-"""The loop of a reinforcement run: baseline, then sample, train, publish, evaluate and commit, step
-by step. It keeps no state that a resume would miss: the committed step, the seed and the files
-determine it.
-"""
+"""The loop of a reinforcement run; committed step, seed and files determine all it does."""
 
 import asyncio
 import time
@@ -347,8 +344,8 @@ class ReinforcementLoop:
         return journal
 
     def _check_step(self, rollouts: Sequence[ScoredRollout]) -> None:
-        """Checks the rollouts of the step after the last committed one. If the check fails they are
-        stored like those of a validation, since nothing was trained on them.
+        """A failed check stores the rollouts like those of a validation: nothing was trained on
+        them.
         """
         kept = SampledValidation(
             further={"train": count_losses(rollouts)}, further_rollouts=rollouts

@@ -1,6 +1,4 @@
-"""Reinforcement learning as a training method. Imports no torch, so that a faulty file is reported
-at once. A thread imports the training module, which takes seconds, while the files are checked.
-"""
+"""Reinforcement learning as a method. Imports no torch, so a faulty file is reported at once."""
 
 import asyncio
 from collections.abc import Mapping

@@ -1,6 +1,4 @@
-"""The rows of a reinforcement job's file, and the order in which its steps use them. A file may
-hold half a gigabyte, so rows stay on disk: one pass checks each of them and records its offset.
-"""
+"""The rows of a reinforcement job's file, which stay on disk, and their order in the steps."""
 
 import asyncio
 import math
@@ -43,7 +41,6 @@ class RowFile(Sequence[DatasetRow]):
         needs: RowNeeds = NO_NEEDS,
         shared_tools: Sequence[dict[str, Any]] = (),
     ) -> None:
-        """Raises `DatasetError` at the first fault. `shared_tools` follow each row's own ones."""
         self._job_tools = job_tools
         self._shared_tools = shared_tools
         self.unmet: Final = RowFaults(needs)
@@ -139,7 +136,6 @@ Known = Mapping[int, LastRate]
 
 class RowPassRates:
     def __init__(self, pass_reward: float | None, priors: Mapping[int, float]) -> None:
-        """`priors` are pass rates of rows before they were played."""
         self._pass_reward = pass_reward
         self._priors = {row: LastRate(0, rate) for row, rate in priors.items()}
         self._by_step: dict[int, dict[int, float | None]] = {}

@@ -1,7 +1,4 @@
-"""Computes the curves of a step from its finished rollouts. Pure. Discarded rollouts count in
-`discarded/*` only, with the tokens of judges that answered without a score: no mean counts a
-failure as a zero.
-"""
+"""The curves of a step. Discarded rollouts count in `discarded/*` only: no failure is a zero."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -107,14 +104,12 @@ def _rewards(valid: Sequence[ScoredRollout]) -> dict[str, float]:
 
 
 def _percentile(scores: Sequence[float], percent: int) -> float:
-    """Returns a percentile, interpolated between the two nearest scores."""
     rank, part = divmod((len(scores) - 1) * percent, 100)
     low, high = sorted([*scores, max(scores)])[rank : rank + 2]
     return low if part == 0 else min(high, low + (high - low) * (part / 100))
 
 
 def _graders(rollouts: Sequence[ScoredRollout]) -> dict[str, float]:
-    """Sums up the measures of each grader, and the tokens of answers without a score."""
     measures: dict[str, list[dict[str, float]]] = defaultdict(list)
     scored = Counter[str]()
     for rollout in rollouts:
@@ -162,7 +157,6 @@ def _lengths(valid: Sequence[ScoredRollout]) -> dict[str, float]:
 
 
 def _environment(rollouts: Sequence[ScoredRollout]) -> dict[str, float]:
-    """Returns the curves of the HTTP environment; a job without one has none."""
     lost = _lost_to(ENVIRONMENT_FAILURES, rollouts)
     played = [
         (rollout.trajectory.environment_steps, reward)
@@ -246,7 +240,6 @@ class ReinforcementStepReport:
     )
 
     def __init__(self, grader: Grader, *, start_model: str | None = None) -> None:
-        """`start_model`: the tuned model that the job starts from, if it does."""
         self._grader = grader.model_dump(mode="json")
         self._start_model = start_model
 

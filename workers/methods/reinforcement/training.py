@@ -1,6 +1,4 @@
-"""The training module of a reinforcement run: resume, baseline, steps, report. Importing it takes
-seconds, because it imports torch.
-"""
+"""Resume, baseline, steps, report of a reinforcement run. Imports torch, which takes seconds."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace

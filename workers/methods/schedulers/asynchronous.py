@@ -41,7 +41,6 @@ class StalenessQueue:
         max_requeues: int,
         within_caps: Callable[[int], bool] = lambda _step: True,
     ) -> None:
-        """`within_caps` says whether a step will begin; it must be true for the next one."""
         self._size = size
         self._last_step = total_steps
         self._max_staleness = max_staleness
@@ -370,7 +369,6 @@ class AsyncMode(Mode):
         }
 
     def _dispatch(self) -> None:
-        """Starts groups until the slots are taken or the staleness queue admits no more."""
         while self._running.has_capacity:
             dispatch = self._queue.dispatch_next(self._policy.version)
             if dispatch is None:
@@ -378,7 +376,6 @@ class AsyncMode(Mode):
             self._running.start(dispatch)
 
     async def _take(self, step: int) -> list[Dispatch]:
-        """Waits until the queue yields the groups of a step, requeuing stale and slow ones."""
         started = time.perf_counter()
         while True:
             self._receive()

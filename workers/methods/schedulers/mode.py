@@ -1,7 +1,4 @@
-"""The interface between a run's loop and its mode, the scheduler of sampling and training. A mode
-decides when rollouts are sampled and when they are trained. It decides neither a sample's gradient,
-nor the commit of a step, nor the published adapter.
-"""
+"""The scheduler of sampling and training decides when, never a sample's gradient or a commit."""
 
 import asyncio
 import time
@@ -206,9 +203,7 @@ class PromptSchedule:
     check: Callable[[Sequence[ScoredRollout]], None]
     """Raises `RunFailed` when too many rollouts of a step were lost to train on the rest."""
     within_caps: Callable[[int], bool] = lambda _step: True
-    """Returns whether the run's caps still allow a step, by the usage so far; always true for the
-    next step. Sampling ahead for a step that never begins would call tools and graders for nothing.
-    """
+    """Sampling ahead for a step that never begins would call tools and graders for nothing."""
     committed_step: int = 0
     """The last committed step; 0 in a fresh run."""
     scheduler_state: dict[str, Any] | None = None
@@ -362,7 +357,6 @@ class StreamingMode(Mode):
         return self._sampled_step(step, groups, values=values)
 
     async def _sample(self, rows: Sequence[DatasetRow], step: int, arrivals: Arrivals) -> float:
-        """Queues every group of the step as it finishes; returns the seconds until the last."""
         started = time.perf_counter()
         journal = await self._schedule.journal(step)
 

@@ -1,6 +1,4 @@
-"""Reads a supervised or preference file row by row and renders rows to training samples: tokens,
-and a mask of the trained ones.
-"""
+"""Reads a supervised or preference file row by row and renders rows to training samples."""
 
 import asyncio
 import itertools
@@ -55,7 +53,6 @@ class ExampleRows(Sequence[ExampleRow]):
     """Reads rows from an open file, which the run keeps even if the file is deleted meanwhile."""
 
     def __init__(self, path: Path, method: OfflineMethodType, max_rows: int) -> None:
-        """Reads the whole file once. Raises `DatasetError` at the first fault."""
         self.prompts: Final = Prompts()
         self._positions: list[tuple[int, int, int]] = []
         """Offset, length and line number of each row."""

@@ -1,6 +1,4 @@
-"""Training on supervised or preference data as a training method. Imports no torch, so that a
-faulty file is reported at once.
-"""
+"""Training on supervised or preference data, without torch: a faulty file is reported at once."""
 
 import asyncio
 from collections.abc import Sequence
@@ -86,7 +84,6 @@ async def _prepared(context: RunContext, method: SupervisedMethod | DpoMethod) -
 
 
 async def _check_rows(context: RunContext, file: JobFile, examples: Examples) -> None:
-    """Renders every row. Raises `RunFailed` for one that cannot be learned."""
     try:
         cut = await asyncio.to_thread(examples.count_cut)
     except DatasetError as error:
@@ -166,6 +163,5 @@ class SupervisedStepReport:
 
 
 def _words(values: dict[str, float]) -> str:
-    """Returns the losses for a message; never an empty text."""
     words = [f"{_WORDS[name]}={values[name]:.2f}" for name in _WORDS if name in values]
     return ", ".join(words) or "no finite loss"

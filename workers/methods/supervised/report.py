@@ -184,7 +184,6 @@ async def build_report(
 def _compared(
     before: Rows, after: Rows, base: Sequence[RowValues] | None, *, seed: int, among: int
 ) -> dict[str, Any]:
-    """Compares each value that every row has; without rows there is no comparison."""
     of_base = None if base is None else {row: one for row, one in enumerate(base) if one.is_finite}
     found: dict[str, Any] = {
         label: comparison(

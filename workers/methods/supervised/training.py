@@ -1,6 +1,4 @@
-"""The training module of a supervised or DPO run: resume, reference, baseline, steps, report.
-Importing it takes seconds, because it imports torch.
-"""
+"""Resume, reference, baseline, steps, report of a supervised or DPO run. Imports torch."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -277,7 +275,6 @@ class SupervisedLoop:
         return Validation(values, time.perf_counter() - started)
 
     async def _measured(self, rows: Sequence[int], *, adapter: bool = True) -> list[RowValues]:
-        """`adapter=False` measures the base model."""
         found: list[RowValues] = []
         for start in range(0, len(rows), _AT_ONCE):
             found += await run_on_compute_thread(
@@ -298,7 +295,6 @@ class SupervisedLoop:
 
 
 def _batch_values(rows: Sequence[RowValues]) -> dict[str, float]:
-    """Means over a few held-out rows, under the names of a batch's curves."""
     values = weighted_means(rows)
     named = {names.BATCH_LOSS: names.LOSS, names.BATCH_TOKEN_ACCURACY: names.TOKEN_ACCURACY}
     return {curve: values[name] for curve, name in named.items() if name in values}

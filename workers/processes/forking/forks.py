@@ -1,7 +1,4 @@
-"""Starts child processes whose modules are already imported: see `fork_server` beside it. On
-systems other than Linux, whose libraries do not survive a fork, each child is a new interpreter
-with its own imports.
-"""
+"""Starts children whose modules are imported: a `fork_server` on Linux, else new interpreters."""
 
 import json
 import os
@@ -75,7 +72,6 @@ class ForkServer:
     """Starts with the first child, and again after a crash."""
 
     def __init__(self, modules: Sequence[str]) -> None:
-        """`modules`: those that each child has imported when it starts."""
         self.modules = tuple(modules)
         self._lock = threading.Lock()
         self._server: _Server | None = None
@@ -203,7 +199,6 @@ def fork_server(*modules: str) -> Starter:
 
 
 def _running() -> Future[int]:
-    """Returns a future that a waiting task cannot cancel."""
     future: Future[int] = Future()
     future.set_running_or_notify_cancel()
     return future

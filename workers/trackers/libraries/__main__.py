@@ -94,7 +94,6 @@ def _sent_lines() -> Iterator[bytes]:
 
 
 def _end() -> None:
-    """Ends this process and those that its library has started, which are of its session."""
     if os.getpid() == os.getpgrp():
         os.killpg(os.getpgrp(), signal.SIGKILL)
     os._exit(1)

@@ -89,7 +89,6 @@ class _EventDirectory:
             self._file.close()
 
     def _read_others(self) -> None:
-        """Reads the steps in files of other processes, if any was added or has grown."""
         own = None if self._file is None else Path(self._file.name)
         sizes = {
             file: file.stat().st_size

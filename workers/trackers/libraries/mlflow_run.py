@@ -181,7 +181,6 @@ class Run:
             copy.unlink()
 
     def _artifacts_of(self, uri: str) -> ArtifactRepository | None:
-        """Made once from the checked address: a directory, or the server dialled; else `None`."""
         if self._uri is None:
             return LocalArtifactRepository(uri)
         stored_at = urlsplit(uri)

@@ -1,6 +1,4 @@
-"""Writes a job to a local database of Trackio with its own library. A value is there once: rows
-have ids, and the database ignores a second row of an id.
-"""
+"""Writes a job to a local Trackio database: rows have ids, so none is there twice."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime

@@ -1,7 +1,4 @@
-"""Writes a job to Weights & Biases with its own library, offline without a key. A row cannot be
-written again, so a step is there once. A process cannot continue a run that another one wrote
-offline: it removes it and writes all steps again.
-"""
+"""Writes a job to Weights & Biases. A run that another process wrote offline is written anew."""
 
 import json
 import shutil

@@ -47,7 +47,6 @@ class Scheduler:
     def __init__(
         self, versions: Versions, deliver: Callable[[list[SequenceUpdate]], None], limits: Limits
     ) -> None:
-        """`deliver` is called in the compute thread and must return quickly."""
         self._versions = versions
         self._deliver = deliver
         self._limits = limits

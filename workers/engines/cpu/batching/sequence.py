@@ -1,6 +1,4 @@
-"""The state of one request in the engine. Only the scheduler thread writes a `Sequence`. Its lists
-only grow, so the server may read the first `count` entries of an `SequenceUpdate` at any time.
-"""
+"""Only the scheduler thread writes a `Sequence`; its lists only grow: others may read a prefix."""
 
 from collections import Counter, OrderedDict, deque
 from collections.abc import Iterable, Iterator

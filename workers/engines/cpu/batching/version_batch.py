@@ -1,7 +1,4 @@
-"""The running batch of one model version. One `advance()` is one iteration of continuous batching
-(Yu et al., Orca, OSDI 2022): new prompts join, every running row gets one token, finished rows
-leave.
-"""
+"""One iteration of continuous batching is one `advance()` (Yu et al., Orca, OSDI 2022)."""
 
 import math
 from collections import Counter
@@ -109,7 +106,6 @@ def draw(
 
 
 def _block_sums(mass_BV: Tensor) -> Tensor:
-    """Returns cumulative_BK: the mass up to the end of each block, in double precision."""
     padded_BV = F.pad(mass_BV, (0, -mass_BV.shape[1] % _BLOCK))
     blocks_BKT = padded_BV.view(len(mass_BV), -1, _BLOCK)
     return blocks_BKT.sum(dim=-1, dtype=torch.float64).cumsum(dim=-1)
@@ -130,7 +126,6 @@ def _invert(mass_BV: Tensor, sums_BK: Tensor, uniforms_B1: Tensor) -> Tensor:
 
 
 def _nucleus(scaled_BV: Tensor, top_p_B: Tensor) -> Tensor:
-    """Sets logits outside the smallest set of tokens with mass `top_p` to -inf."""
     sorted_BV, order_BV = scaled_BV.sort(dim=-1, descending=True)
     before_BV = sorted_BV.softmax(dim=-1).cumsum(dim=-1) - sorted_BV.softmax(dim=-1)
     sorted_BV = sorted_BV.masked_fill(before_BV >= top_p_B[:, None], float("-inf"))
@@ -353,7 +348,6 @@ class VersionBatch:
         *,
         kv_pool: KvPool | None = None,
     ) -> None:
-        """`kv_pool` must be empty; by default one with the limit of `shape` is created."""
         self.version = version
         self._shape = shape
         self._kv_pool = kv_pool or KvPool(version.base.kv_shape, shape.kv_pool_bytes)

@@ -1,7 +1,4 @@
-"""`POST /v1/chat/completions`: messages and tools in, an assistant message out, also as a stream. A
-tool call is sent in one piece, after its closing tag: a malformed call is returned as plain
-content, as in vLLM.
-"""
+"""`POST /v1/chat/completions`, also as a stream. A malformed call is plain content, as in vLLM."""
 
 import time
 from collections.abc import AsyncGenerator, Mapping

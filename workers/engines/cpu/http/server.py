@@ -1,8 +1,4 @@
-"""The engine's HTTP server: routes, the API key, errors in vLLM's shape. It uses aiohttp instead of
-FastAPI: 68 µs of CPU per request against 203 µs (128 token ids checked by the same pydantic model,
-64 clients, uvicorn with uvloop and httptools), in the process that computes. A disconnecting client
-cancels its handler, which cancels its sequences.
-"""
+"""The engine's HTTP server, in vLLM's shape. aiohttp: 68 µs of CPU per request, FastAPI 203 µs."""
 
 import json
 import time
@@ -105,7 +101,6 @@ def _envelope(body: CompletionBody) -> dict[str, Any]:
 def _choice(
     body: CompletionBody, index: int, sequence: Sequence, *, first: int = 0, last: int | None = None
 ) -> dict[str, Any]:
-    """Returns one choice with the sampled tokens first … last - 1."""
     base = sequence.version.base
     end = sequence.sampled if last is None else last
     ids = sequence.tokens[sequence.prompt_length + first : sequence.prompt_length + end]

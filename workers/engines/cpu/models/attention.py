@@ -22,7 +22,6 @@ from typing_extensions import override
 KV_POOL_BYTES: Final = 4 << 30
 _MIN_ROWS: Final = 8
 _SMALL_BYTES: Final = 64 << 20
-"""Size up to which rows and positions are allocated in advance; zeroed memory is resident."""
 _LENGTH_QUANTUM: Final = 64
 
 

@@ -1,6 +1,4 @@
-"""A fused forward pass for the most common decoder architectures. With small models the time
-between operations is most of a step, and a transformers layer has four times as many operations.
-"""
+"""A fused forward pass: with small models the time between operations is most of a step."""
 
 import copy
 import itertools
@@ -129,7 +127,6 @@ def _scale(config: dict[str, Any], module: str) -> float:
 
 
 def _pattern_value(patterns: dict[str, float] | None, module: str, default: float) -> float:
-    """Returns a module's value. As in peft's `get_pattern_key`, a regex matches a name's end."""
     for pattern, value in (patterns or {}).items():
         if re.match(rf"(.*\.)?({pattern})$", module):
             return value
@@ -426,8 +423,8 @@ def _plain_weight(product: LinearLayer) -> Tensor:
 
 
 def fuse_decoder(model: Any, *, context_length: int) -> Decoder | None:
-    """Fuses a model's weights; returns `None` for an architecture that is not supported. The
-    model's layers become views of the fused tensors and remain usable.
+    """`None` for an architecture that is not supported. The model's layers become views of the
+    fused.
     """
     config = model.config
     rotary = getattr(getattr(model, "model", None), "rotary_emb", None)

@@ -235,7 +235,6 @@ class Versions:
         self._drop_unused()
 
     def _drop_unused(self) -> None:
-        """Drops unused merged weights: all of unloaded versions, others only beyond the limit."""
         loaded = {version.number for version in self._by_name.values()}
         total = sum(weights.own_bytes for weights in self._merged.values())
         for number in [n for n in self._merged if n not in self._users]:
