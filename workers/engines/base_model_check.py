@@ -1,4 +1,6 @@
-"""Checks from its small files whether a base model can be trained, served and given tools."""
+"""Checks from its small files whether a base model can be trained, served and given tools. No
+weights are read: the model is built on the meta device.
+"""
 
 import argparse
 import json

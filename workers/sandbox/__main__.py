@@ -1,4 +1,7 @@
-"""The runner: `python -m workers.sandbox`; ends with `SANDBOX_BELOW_FLOOR` below the floor."""
+"""The command of the runner: `python -m workers.sandbox`. Reads `AGENT_RFT_SANDBOX__…` and
+`AGENT_RFT_DATA_DIR` and no other setting; its environment should hold no secret. Ends with
+`SANDBOX_BELOW_FLOOR` where this machine does not reach the floor.
+"""
 
 import argparse
 import asyncio

@@ -1,4 +1,6 @@
-"""The CPU engine as a process: serves a JSON file's list of `BaseModelSpec` until SIGTERM."""
+"""Runs the CPU engine as a process: `python -m workers.engines.cpu`. Reads the models from a JSON
+file (a list of `BaseModelSpec`) and serves until SIGTERM or SIGINT.
+"""
 
 import argparse
 import asyncio
