@@ -101,7 +101,7 @@ async def test_a_job_whose_method_is_refused_today_fails_at_its_first_attempt(
     with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
         connection.execute(
             "UPDATE fine_tuning_jobs SET method = jsonb_set(method, '{reinforcement,grader}', "
-            """'{"type": "regex", "pattern": 5}')"""
+            """'{"type": "regex", "pattern": 7}')"""
         )
     with _child(world, job.id, context.fence) as started:
         assert await started.exit_code() == 0
