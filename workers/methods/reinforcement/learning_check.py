@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
+from pydantic import BaseModel
+
 from app.graders.definitions import AnyGrader
 from app.graders.template_faults import parts_read
 from app.jobs.learning import AUTO, NothingToLearnOptions, ObjectiveOptions, resolved_learning
@@ -60,19 +62,17 @@ class BaselineEffects:
 
     def unused_terms(self, objective: ObjectiveOptions) -> str | None:
         """Returns the terms of the objective that cost no rollout anything."""
-        sent, found = objective.model_fields_set, list[str]()
+        found = list[str]()
         budget, overlong = objective.call_budget, objective.overlong
-        if (
-            "token_budget" in sent
-            and objective.token_budget != AUTO
-            and not objective.token_penalty
-        ):
+        if objective.token_budget != AUTO and not objective.token_penalty:
             found.append("'token_budget' (the 'token_penalty' is 0)")
-        if sent & {"call_budget", "call_budget_penalty"}:
-            if budget is None or not objective.call_budget_penalty:
+        if budget is None:
+            if objective.call_budget_penalty != _default(objective, "call_budget_penalty"):
                 found.append("'call_budget_penalty' (it takes a budget and a penalty)")
-            elif self.calls <= budget:
-                found.append(f"'call_budget' (at most {self.calls} calls)")
+        elif not objective.call_budget_penalty:
+            found.append("'call_budget' (the 'call_budget_penalty' is 0)")
+        elif self.calls <= budget:
+            found.append(f"'call_budget' (at most {self.calls} calls)")
         if objective.repeated_call_penalty and self.calls < 2:  # noqa: PLR2004 - one repeats none
             found.append(f"'repeated_call_penalty' (at most {self.calls} calls)")
         if overlong is not None and overlong.resolved.begins >= self.tokens:
@@ -95,13 +95,19 @@ def _counting_calls(method: ReinforcementMethod) -> Iterator[str]:
         yield f"'{_ROOT}.max_episode_steps'"
     stop = method.stop
     for name in () if stop is None else _STOPS:
-        if name in stop.model_fields_set and getattr(stop, name).action != "off":
+        rule = getattr(stop, name)
+        if rule != _default(stop, name) and rule.action != "off":
             yield f"'{_ROOT}.stop.{name}'"
     objective = method.objective
     if objective is not None and objective.call_budget is not None:
         yield f"'{_ROOT}.objective.call_budget'"
     if objective is not None and objective.repeated_call_penalty:
         yield f"'{_ROOT}.objective.repeated_call_penalty'"
+
+
+def _default(options: BaseModel, name: str) -> object:
+    """A stored method holds every default, so a field that was sent is one with another value."""
+    return type(options).model_fields[name].get_default(call_default_factory=True)
 
 
 LEAST_GRADED: Final = 5
