@@ -40,7 +40,7 @@ from app.kit.fields import Json
 from app.kit.ids import GroupKey, SampleKey, new_id
 from app.models.engine import AdapterMissing
 from app.rollouts.trajectory import Grade, GradeOrFailure, ScoredRollout, Trajectory
-from workers.evals.context import EvalContext, GroupedCriterion, SingleCriterion, find_model
+from workers.evals.context import EvalContext, SingleCriterion, find_model
 from workers.grading.job_grader import to_failure
 from workers.journal import InMemoryJournal, Journal
 from workers.processes.clients import Clients
@@ -103,18 +103,18 @@ class CriteriaScorer:
             )
             for trajectory in trajectories
         ]
-        match self._context.criteria[number]:
-            case SingleCriterion() as criterion:
-                scored = await criterion.score(requests)
-            case GroupedCriterion() as criterion:
-                group = trajectories[0].key.group
-                scored = await criterion.score(
-                    requests,
-                    [trajectory.messages for trajectory in trajectories],
-                    row,
-                    trace_id=group.trace_id,
-                    call_id=f"grade_{digest(run_id, 'group', self._index, number)[:24]}",
-                )
+        criterion = self._context.criteria[number]
+        if isinstance(criterion, SingleCriterion):
+            scored = await criterion.score(requests)
+        else:
+            group = trajectories[0].key.group
+            scored = await criterion.score(
+                requests,
+                [trajectory.messages for trajectory in trajectories],
+                row,
+                trace_id=group.trace_id,
+                call_id=f"grade_{digest(run_id, 'group', self._index, number)[:24]}",
+            )
         for trajectory, used in zip(trajectories, scored.usages, strict=True):
             self.outcomes[trajectory.key].usage += [
                 (model, _counted(used)) for model, used in used.items()

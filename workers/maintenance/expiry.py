@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import aclosing, closing
 from functools import partial
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 import structlog
 
@@ -155,9 +155,8 @@ async def _remove_strays(database: Database, objects: Objects, keys: list[str]) 
             await objects.delete(key)
 
 
-ForgottenNoun = Literal["audit_logs", "usage_records", "stored_completions", "feedback"]
-"""Rows that have no bytes outside the database: they are removed at once."""
 _BATCH: Final = 100
+_Method = Callable[[MaintenanceUnitOfWork], Callable[..., Awaitable[int]]]
 
 
 async def retire(database: Database, retention: RetentionSettings) -> None:
@@ -171,19 +170,20 @@ async def retire(database: Database, retention: RetentionSettings) -> None:
     for kind, days in aged:
         if days is not None:
             counts[kind] = await _mark_jobs(database, kind, days)
-    if retention.files_days is not None:
-        days = retention.files_days
-        counts["files"] = await _in_batches(
-            database, _BATCH, lambda unit: unit.retention.expire_files(_BATCH, days=days)
-        )
-    for noun, days in (
-        ("audit_logs", retention.audit_logs_days),
-        ("usage_records", retention.usage_days),
-        ("stored_completions", retention.completions_days),
-        ("feedback", retention.feedback_days),
-    ):
+    others: tuple[tuple[str, float | None, _Method], ...] = (
+        ("files", retention.files_days, lambda unit: unit.retention.expire_files),
+        ("audit_logs", retention.audit_logs_days, lambda unit: unit.expiry.remove_audit_logs),
+        ("usage_records", retention.usage_days, lambda unit: unit.expiry.remove_usage),
+        (
+            "stored_completions",
+            retention.completions_days,
+            lambda unit: unit.expiry.remove_completions,
+        ),
+        ("feedback", retention.feedback_days, lambda unit: unit.expiry.remove_feedback),
+    )
+    for noun, days, method in others:
         if days is not None:
-            counts[noun] = await _in_batches(database, _BATCH, partial(_remove, noun, days=days))
+            counts[noun] = await _in_batches(database, _BATCH, partial(_aged, method, days))
     if any(counts.values()):
         log.info("removed by age", **counts)
 
@@ -200,16 +200,8 @@ async def _mark_jobs(database: Database, kind: RetainedKind, days: float) -> int
     return marked
 
 
-async def _remove(noun: ForgottenNoun, unit: MaintenanceUnitOfWork, *, days: float) -> int:
-    match noun:
-        case "audit_logs":
-            return await unit.expiry.remove_audit_logs(_BATCH, days=days)
-        case "usage_records":
-            return await unit.expiry.remove_usage(_BATCH, days=days)
-        case "stored_completions":
-            return await unit.expiry.remove_completions(_BATCH, days=days)
-        case "feedback":
-            return await unit.expiry.remove_feedback(_BATCH, days=days)
+def _aged(method: _Method, days: float, unit: MaintenanceUnitOfWork) -> Awaitable[int]:
+    return method(unit)(_BATCH, days=days)
 
 
 async def _in_batches(

@@ -94,10 +94,11 @@ def _counting_calls(method: ReinforcementMethod) -> Iterator[str]:
     if method.max_episode_steps is not None and not method.runs_calls:
         yield f"'{_ROOT}.max_episode_steps'"
     stop = method.stop
-    for name in () if stop is None else _STOPS:
-        rule = getattr(stop, name)
-        if rule != _default(stop, name) and rule.action != "off":
-            yield f"'{_ROOT}.stop.{name}'"
+    if stop is not None:
+        for name in _STOPS:
+            rule = getattr(stop, name)
+            if rule != _default(stop, name) and rule.action != "off":
+                yield f"'{_ROOT}.stop.{name}'"
     objective = method.objective
     if objective is not None and objective.call_budget is not None:
         yield f"'{_ROOT}.objective.call_budget'"
