@@ -7,7 +7,8 @@ the others to one, and a run ends with them. A wrong state is a 400, because the
 import asyncio
 from collections.abc import Coroutine, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, ClassVar, Final, TypeVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final, Literal, TypeVar
 
 T = TypeVar("T")
 

@@ -23,7 +23,7 @@ from app.evals.evals import ALL_ITEMS_ERRORED, OutputItem, nothing_scored
 from app.files.rows import MAX_ROW_BYTES, is_blank
 from app.kit.errors import NotFound, RunFailed, together
 from app.kit.leases import Lease
-from app.kit.local_objects import local_copy
+from app.kit.objects import local_copy
 from app.kit.telemetry import SPANS
 from workers.evals.context import EvalContext, open_eval_run
 from workers.evals.items import WorkedItem, work_on

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import structlog
 
-from app.kit.directories import ManifestMismatch, commit_directory
-from app.kit.disks import FreeSpace
+from app.kit.directories import FreeSpace, ManifestMismatch, commit_directory
 from app.kit.errors import NoFreeSpace, RunFailed
 from app.kit.leases import Lease
 from app.kit.objects import room_needed

@@ -36,6 +36,7 @@ from app.kit.errors import (
     SANDBOX_ERROR,
     together,
 )
+from app.kit.fields import FieldKind, walk_fields
 from app.kit.ids import SampleKey
 from app.kit.telemetry import SPANS
 from app.rollouts.metrics import ANSWER_FLAGS

@@ -17,13 +17,12 @@ from typing import Final
 import structlog
 
 from app.database import Database
-from app.events.events import KEEP_LOG_S
 from app.events.reader_store import event_reader
+from app.events.store import KEEP_LOG_S
 from app.jobs.ended_jobs import EndedJob
 from app.jobs.integrations import LIBRARIES
 from app.kit.errors import Unavailable
-from app.kit.local_objects import build_objects
-from app.kit.objects import Objects
+from app.kit.objects import Objects, build_objects
 from app.maintenance import MaintenanceUnitOfWork, RetainedKind, maintenance
 from app.models.engine import AdapterCache, Inference, build_adapter_cache
 from app.settings import RetentionSettings

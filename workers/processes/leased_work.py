@@ -47,7 +47,7 @@ class LeasedWork:
     """Whether a claim continues an earlier one, so that a child may have to release its slot."""
 
     async def claim(self, database: Database, settings: Settings) -> list[Lease]:
-        """Claims the row that is next among all projects, if there is one; see `app.kit.queues`."""
+        """Claims the row that is next among all projects, if there is one; see `app.kit.leases`."""
         owner = f"{socket.gethostname()}:{os.getpid()}:{uuid4().hex[:8]}"
         async with self.claims(database).giving_up_after(settings.lease.heartbeat_s) as unit:
             lease = await unit.leases.claim_next(

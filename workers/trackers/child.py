@@ -12,8 +12,8 @@ from typing import Any, Final
 import structlog
 
 from app.database import Database
-from app.events.events import CommittedEvent
 from app.events.reader_store import ENDED, event_reader
+from app.events.store import CommittedEvent
 from app.jobs.claims import job_reader
 from app.jobs.integrations import LIBRARIES
 from app.kit.errors import NotFound, Unavailable

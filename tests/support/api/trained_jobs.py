@@ -15,8 +15,7 @@ from app.jobs.methods import StoredReinforcementMethod
 from app.kit.errors import RunFailed
 from app.kit.ids import new_id
 from app.kit.leases import Lease
-from app.kit.local_objects import LocalObjects
-from app.kit.objects import Objects
+from app.kit.objects import LocalObjects, Objects
 from app.models.engine import AdapterCache, Completion
 from app.models.models import TunedModel
 from app.rollouts.metrics import MetricPoint

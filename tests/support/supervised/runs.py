@@ -16,7 +16,7 @@ from app.jobs.methods import stored_method
 from app.jobs.reinforcement import ReinforcementMethod
 from app.kit.ids import new_id
 from app.kit.leases import Lease
-from app.kit.local_objects import build_objects
+from app.kit.objects import build_objects
 from app.models.engine_http import HttpInference
 from app.models.models import BaseModelSpec
 from app.settings import ComputeSettings

@@ -10,7 +10,7 @@ from app.jobs.jobs import Checkpoint, Job, JobStatus, StopRequest, Usage
 from app.kit.errors import RunFailed
 from app.kit.ids import new_id
 from app.kit.leases import Lease
-from app.kit.local_objects import LocalObjects
+from app.kit.objects import LocalObjects
 from app.models.models import TunedModel
 from app.rollouts.metrics import MetricPoint
 from tests.support.runs.journals import journal_of
