@@ -120,7 +120,6 @@ _LARGEST: Final = (2048, 6144)
 
 
 def model_widths(spec: BaseModelSpec) -> tuple[int, int]:
-    """Returns the widths of the model and of its feed-forward layers, each at most `_LARGEST`."""
     config = ModelFiles(spec.path).json("config.json")
     text = config.get("text_config") or config
     widths = [text.get(name) for name in ("hidden_size", "intermediate_size")]

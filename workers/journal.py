@@ -11,11 +11,7 @@ from app.kit.ids import is_turn_key
 
 
 class Journal(Protocol):
-    """Durable map from a derived key to a JSON payload."""
-
-    async def get(self, key: str, request_sha256: str) -> dict[str, Any] | None:
-        """Returns the payload; `None` if none exists or it belongs to another request."""
-        ...
+    async def get(self, key: str, request_sha256: str) -> dict[str, Any] | None: ...
 
     async def put(self, key: str, request_sha256: str, payload: dict[str, Any]) -> None:
         """Returns once it is durable. Raises `LeaseLost`, and for numbers that are not finite."""

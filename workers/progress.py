@@ -6,8 +6,6 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class ProgressMark:
-    """One achievement: a sampled turn, a computed micro-batch, a stored directory, a commit."""
-
     number: int
     what: str
 

@@ -52,7 +52,6 @@ def run_job(_job_id: str) -> None:
 
 @app.task(name=EVAL_TASK, base=ChildrenTask, bind=True, child_limit=2)  # type: ignore[untyped-decorator]  # celery has no types
 def run_eval(task: ChildrenTask, _run_id: str) -> None:
-    """Claims the eval run that is next in the queue, if there is one, and starts its child."""
     from workers.leased_kinds import EVAL_RUNS
     from workers.processes.dispatcher import dispatch
 
@@ -61,7 +60,6 @@ def run_eval(task: ChildrenTask, _run_id: str) -> None:
 
 @app.task(name=EXPORT_TASK, base=ChildrenTask, bind=True)  # type: ignore[untyped-decorator]  # celery has no types
 def run_export(task: ChildrenTask, _export_id: str) -> None:
-    """Tries to claim the next export, and starts its child if the claim succeeds."""
     from workers.leased_kinds import EXPORTS
     from workers.processes.dispatcher import dispatch
 
@@ -112,7 +110,6 @@ def write_trackers(task: ChildrenTask) -> None:
 
 @app.task(name=EXPIRE_TASK)  # type: ignore[untyped-decorator]  # celery has no types
 def expire() -> None:
-    """Removes expired rows with their bytes, and the leftovers of ended jobs."""
     from workers.maintenance.expiry import expire_once
     from workers.processes.clients import PERIODIC_TASKS
 

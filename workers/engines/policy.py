@@ -104,7 +104,6 @@ class EnginePolicy(VersionedPolicy):
         )
 
     def at(self, version: int) -> Policy:
-        """Returns a policy that samples from a published version. Raises `KeyError`."""
         return _FixedPolicy(self._served[version], self._sample)
 
     def serves(self, version: int) -> bool:
@@ -143,7 +142,6 @@ class EnginePolicy(VersionedPolicy):
         self._current = self._base
 
     def use(self, version: int) -> None:
-        """Makes a published version current. Raises `KeyError` if it is unknown or retired."""
         self._current = self._served[version]
 
     async def _complete(

@@ -87,7 +87,6 @@ class EnvironmentEndpoint:
 class SentTurn:
     index: int
     message: dict[str, Any]
-    """In Chat Completions form."""
     call_ids: tuple[str, ...]
 
 

@@ -61,7 +61,6 @@ class ToolEnvironment:
         return StepResult(tuple(replies), elapsed_s=elapsed_s)
 
     async def close(self) -> None:
-        """Releases the rollout's sessions; the tools belong to the job."""
         if self._key is not None:
             await self._tools.release(self._key)
 

@@ -45,7 +45,6 @@ class EvalWork:
         self._first_fault: str | None = None
 
     async def run(self) -> None:
-        """Raises `RunFailed`, or `LeaseLost` when another claim took the run."""
         await self._work_on_all(await load_rows(self._context))
         self._check_scored()
         await retry_while_unavailable(self._complete)

@@ -254,7 +254,6 @@ def _pool(egress: Egress, settings: Settings) -> EndpointPool:
 
 
 async def find_model(clients: Clients, lease: Lease, name: str) -> EngineModel | None:
-    """Returns a base model, or a tuned model that the run's project may currently call."""
     base = find_base_model(clients.settings.base_models, name)
     if base is not None:
         return EngineModel(name, base.name, None)

@@ -171,7 +171,6 @@ def _result(name: str, criterion: Json, answer: ScoreResult) -> Json:
 
 
 def digest(*parts: object) -> str:
-    """Returns a digest from which ids and seeds of an item are derived."""
     return hashlib.sha256("\x1f".join(str(part) for part in parts).encode()).hexdigest()
 
 
@@ -413,7 +412,6 @@ class UnusableItem(Exception):
 
 
 def prompt_of(spec: MessageTemplate | ItemReference, item: Json) -> list[Json]:
-    """Returns the messages in Chat Completions form. Raises `UnusableItem`."""
     try:
         match spec:
             case ItemReference():

@@ -32,7 +32,6 @@ class ExportWork:
         self._lease = lease
 
     async def run(self) -> None:
-        """Raises `RunFailed`, `NoFreeSpace`, or `LeaseLost` once deleted or claimed again."""
         export, tuned = await retry_while_unavailable(self._read)
         base = self._base(export)
         lease, settings = self._lease, self._clients.settings

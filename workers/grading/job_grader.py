@@ -101,7 +101,6 @@ _OWN_CLASSES: Final = {
     BAD_SCORE: FailureClass.GRADER_BAD_SCORE,
     NO_REWARD: FailureClass.ENVIRONMENT_BAD_REPLY,
 }
-"""Failure classes of faults that are not failed calls to an endpoint."""
 
 
 class JobGrader:
@@ -230,8 +229,6 @@ _GROUP_CODEC: Final = TypeAdapter(_GroupVerdicts)
 
 
 class GroupGrader:
-    """Implements `workers.grading.job_grader.GroupScorer` with a `GroupJudge`."""
-
     def __init__(self, name: str, judge: GroupJudge) -> None:
         self._name = name
         self._judge = judge
@@ -311,7 +308,6 @@ _CALL_FIELDS: Final = (FieldKind.ADDRESS, FieldKind.JUDGE, FieldKind.EMBEDDING)
 
 
 def build_group_scorer(spec: AnyGrader, ports: GradingPorts) -> GroupScorer:
-    """Builds the group scorer of `spec`, which must contain its real headers."""
     judge = spec.group_judge(ports, source=spec.name)
     return (
         PerSampleScorer(build_grader(spec, ports))
@@ -321,7 +317,6 @@ def build_group_scorer(spec: AnyGrader, ports: GradingPorts) -> GroupScorer:
 
 
 def build_grader(spec: AnyGrader, ports: GradingPorts) -> SampleGrader:
-    """Builds the per-sample grader of `spec`, which must contain its real headers."""
     is_external = any(field.kind in _CALL_FIELDS for field in walk_fields(type(spec), spec))
     journalled = is_external or not spec.repeats_its_scores
     return JobGrader(spec.name, build_scorer(spec, ports), journalled=journalled)

@@ -76,7 +76,6 @@ def adapter_parameters(model: PeftModel) -> dict[str, nn.Parameter]:
 
 
 def adapter_tensors(model: PeftModel) -> dict[str, Tensor]:
-    """Returns the adapter's tensors on the CPU, by their names in the published file."""
     state: Mapping[str, Tensor] = get_peft_model_state_dict(
         model, adapter_name=_ADAPTER, save_embedding_layers=False
     )
@@ -267,7 +266,6 @@ class StartingWeights:
 
     @contextmanager
     def active(self) -> Iterator[None]:
-        """Switches the model to the starting weights, without gradient, for the block."""
         if self._copies is None:
             with self._model.disable_adapter():
                 yield

@@ -22,8 +22,6 @@ Estimator = Callable[[Sequence[float]], list[float]]
 
 @dataclass(frozen=True, slots=True)
 class RewardGroup:
-    """Rewards of one prompt's rollouts: the arguments of `group_advantages`."""
-
     rewards: Sequence[float | None]
     min_valid: int
     objective: Sequence[float | None] | None = None
@@ -155,8 +153,6 @@ COUNTED_CALLS: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class ShapingConfig:
-    """The terms of `shape`."""
-
     token_penalty: float = 0.02
     """Penalty of a rollout that samples `token_budget` tokens or more; proportionally less for a
     shorter one; at most half of the smallest difference in a group, see `order_equals`."""
@@ -164,11 +160,8 @@ class ShapingConfig:
     call_budget: int | None = None
     call_budget_penalty: float = 0.0
     repeated_call_penalty: float = 0.0
-    """Penalty per call with the name and arguments of an earlier one."""
     overlong_limit: int | None = None
-    """Sampled tokens at which the penalty is `overlong_penalty`; `None` means no limit."""
     overlong_buffer: int = 1
-    """Number of tokens before the limit over which the penalty grows linearly."""
     overlong_penalty: float = 1.0
     clamp_limit_stop: bool = False
     """Limits the reward of a rollout that a limit stopped to 0. Off by default, because the grader
@@ -177,8 +170,6 @@ class ShapingConfig:
 
 @dataclass(frozen=True, slots=True)
 class ShapedReward:
-    """A grader's reward, and what each term of the objective takes from it."""
-
     reward: float
     clamped: float = 0.0
     token_penalty: float = 0.0

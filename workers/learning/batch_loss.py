@@ -18,8 +18,6 @@ from workers.learning.trainer import MismatchConfig, TrainingSample, UpdateStats
 
 @dataclass(frozen=True, slots=True)
 class ScoredBatch:
-    """Loss inputs and scores of the same N trained tokens."""
-
     inputs: LossInputs
     scores: TokenScores
 
@@ -79,8 +77,6 @@ def _part(scored: ScoredBatch, selected_N: Tensor, rows_N: Tensor) -> ScoredBatc
 
 @dataclass(frozen=True, slots=True)
 class CorrectedInputs:
-    """Corrected inputs of the loss, and the trained tokens (bool) that were masked or truncated."""
-
     inputs: LossInputs
     masked_N: Tensor
     truncated_N: Tensor
@@ -271,7 +267,6 @@ class StepLogprobs:
         return range(start, start + count)
 
     def add(self, batch: MicroBatch, scored: ScoredBatch, places: Sequence[int]) -> None:
-        """Adds a micro-batch; `places` are the numbers of the samples that it was packed from."""
         rows: list[list[float]] = [[] for _ in batch.sources]
         logprobs: list[float] = scored.scores.logprobs_N.detach().tolist()
         for row, logprob in zip(batch.rows_N.tolist(), logprobs, strict=True):

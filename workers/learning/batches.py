@@ -102,7 +102,6 @@ class MicroBatch:
 
 
 def one_band(length: int) -> int:
-    """Returns the band of every row of a model that computes rows of all lengths together."""
     del length
     return 0
 
@@ -195,8 +194,6 @@ def _prompt(sample: TrainingSample) -> tuple[int, ...] | None:
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """Rows of a micro-batch, or of a part of one, in order, and their layout."""
-
     layout: Layout
     rows: tuple[_Row, ...]
 
@@ -380,7 +377,6 @@ def _too_long(tokens: int, packing: Packing, device: torch.device) -> str:
 
 
 def minibatches(samples: int, *, count: int, rows_per_example: int) -> list[list[int]]:
-    """Returns the indices of the samples of each minibatch: every `count`-th example, whole."""
     rows = rows_per_example
     examples = [range(start, start + rows) for start in range(0, samples, rows)]
     return [

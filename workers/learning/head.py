@@ -85,7 +85,6 @@ class Rotations:
 
     @property
     def limit(self) -> int | None:
-        """The length up to which all rows are rotated alike; `None` without one."""
         return min(self._limits, default=None)
 
     def band(self, length: int) -> int:
@@ -95,7 +94,6 @@ class Rotations:
         return length if self._dynamic else 1
 
     def reset(self) -> None:
-        """Forgets the lengths of earlier passes; called before each."""
         for module in self._dynamic:
             original = module.original_inv_freq.to(module.inv_freq.device)
             module.register_buffer("inv_freq", original, persistent=False)
@@ -161,8 +159,6 @@ class TokenScores:
 
 
 class LogProbHead:
-    """The frozen output layer of a causal LM at a sampling temperature."""
-
     def __init__(
         self,
         output_layer: nn.Module,

@@ -51,8 +51,6 @@ MAX_GRAD_NORM: Final = 1.0
 
 @dataclass(slots=True)
 class _StepSums:
-    """Accumulated sums of one optimizer step; the gradients accumulate on the parameters."""
-
     loss: float = 0.0
     denominator: int = 0
     batches: int = 0
@@ -322,7 +320,6 @@ def save_trainer_state(
     settings: TrainerSettings,
     steps: int,
 ) -> None:
-    """Writes the state. Raises `FileExistsError` if `directory` exists."""
     document = {
         "format": FORMAT,
         "settings": settings.as_json(),
@@ -419,7 +416,6 @@ def random_scalars() -> dict[str, Any]:
 
 
 def restore_random(tensors: dict[str, Tensor], scalars: dict[str, Any]) -> None:
-    """Restores every generator. States of devices that no longer exist are ignored."""
     torch.set_rng_state(tensors["torch_cpu"])
     for index in range(torch.cuda.device_count()):
         state = tensors.get(f"torch_cuda_{index}")

@@ -71,7 +71,6 @@ class Loss(Protocol):
 
 
 def zero_masked(values_N: Tensor, mask_N: Tensor) -> Tensor:
-    """Returns `values_N` with 0 and no gradient at masked tokens, even if the value is NaN."""
     return torch.where(mask_N, values_N, 0.0)
 
 

@@ -22,8 +22,6 @@ class StateMismatch(AgentRftError):
 
 @dataclass(frozen=True, slots=True)
 class TrainerSettings:
-    """Settings that a resumed trainer must share with the one that saved."""
-
     base_name: str
     rank: int
     alpha: float
@@ -143,9 +141,7 @@ class Trainer(Protocol):
     def steps(self) -> int: ...
 
     @property
-    def accelerators(self) -> int:
-        """Number of GPUs in use; 0 on a machine without one."""
-        ...
+    def accelerators(self) -> int: ...
 
     def update(self, samples: Sequence[TrainingSample]) -> UpdateStats:
         """Takes one optimizer step (or as many as the trainer's `minibatches`) on `samples`. A step
@@ -183,13 +179,9 @@ class Trainer(Protocol):
         """Log-probs of each token under the model at the start; 0.0 for untrained tokens."""
         ...
 
-    def save_adapter(self, directory: Path) -> None:
-        """Writes the adapter as stock PEFT files with a manifest. Raises `FileExistsError`."""
-        ...
+    def save_adapter(self, directory: Path) -> None: ...
 
-    def save_state(self, directory: Path) -> None:
-        """Writes all state that a resume requires, with a manifest. Raises `FileExistsError`."""
-        ...
+    def save_state(self, directory: Path) -> None: ...
 
     def load_state(self, directory: Path) -> None:
         """Raises `ManifestMismatch` or `StateMismatch`; the trainer is unchanged then."""

@@ -1,8 +1,5 @@
-"""Removes expired and deleted files, uploads, exports, jobs, registered objects, stored replies,
-sessions of the dashboard, webhook events, logged events and leftovers of ended jobs. Runs every few
-minutes. Bytes are removed before their rows: after an interruption in between, the next round reads
-the row again. Bytes that never got a row (a process crashed in the middle of an upload) are removed
-by age.
+"""Removes what is expired or deleted, and leftovers of ended jobs. Bytes go before their rows, so
+that an interrupted round is continued; bytes that never got a row go by age.
 """
 
 import asyncio
@@ -215,7 +212,6 @@ async def _in_batches(
 
 
 _POSTPONED_S: Final = 3600.0
-"""Seconds after which files that could not be removed are tried again."""
 _JOBS: Final = 100
 _ROWS: Final = 1000
 

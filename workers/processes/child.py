@@ -178,7 +178,6 @@ def encode(mark: ProgressMark) -> bytes:
 
 
 def decode(line: bytes) -> ProgressMark:
-    """Parses a line of `encode`. Raises `ValueError` for any other line."""
     number, _, what = line.decode().strip().partition(" ")
     return ProgressMark(int(number), what)
 

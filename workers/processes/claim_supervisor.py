@@ -81,7 +81,6 @@ class Vitals:
         self._mark = mark
 
     def look(self, *, pause_requested: bool) -> Verdict | None:
-        """Counts one check, and returns a verdict once a timeout has passed."""
         self._silent += 1
         self._stuck += self._mark is not None
         self._pausing = self._pausing + 1 if pause_requested else 0
@@ -333,7 +332,6 @@ class _FailedStart:
 
 
 async def kill(child: ChildProcess) -> None:
-    """Kills a hung child and everything it started: a stopped process reacts to SIGKILL only."""
     child.signal(signal.SIGKILL)
     await asyncio.wrap_future(child.ended)
 

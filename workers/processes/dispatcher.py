@@ -42,7 +42,6 @@ async def start_if_due(
 
 
 async def dispatch(work: LeasedWork, settings: Settings, *, children: Children) -> bool:
-    """Returns whether a child started; without capacity the row waits for another notification."""
     async with open_database(settings, pool_size=1) as database:
         if children.is_full:
             if work.is_resumable:
@@ -87,7 +86,6 @@ async def _free_slot(
 
 
 def newest_of_several(running: list[TaskChild], owner_of: Mapping[str, str]) -> TaskChild | None:
-    """Returns the newest child of an owner with several slots; `owner_of` maps its project."""
     owners = [owner_of.get(child.project_id or "") for child in running]
     spare = [
         child

@@ -36,7 +36,6 @@ class LeasedWork:
     most_held: Callable[[Quotas], int]
     child: tuple[str, ...]
     notify: Callable[[JobQueue, str], Awaitable[None]]
-    """Best effort. The worker that gets it claims whichever row is next in the queue."""
     queue: str
     resend_after_s: float
     kept_for: Callable[[RetentionSettings], timedelta] | None = None
@@ -90,7 +89,6 @@ POLL_S: Final = 1.0
 
 
 Claim = Callable[[], Awaitable[Sequence[Lease]]]
-"""Claims rows that may be worked on now. Raises `Unavailable`; the loop repeats it then."""
 Start = Callable[[Lease], Coroutine[Any, Any, None] | None]
 """Returns the coroutine that this process has to run; `None` if a child outlives the loop."""
 

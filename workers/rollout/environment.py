@@ -43,9 +43,7 @@ class CallPosition:
 
 
 class RolloutTools(Protocol):
-    def offered(self, row: DatasetRow) -> list[dict[str, Any]]:
-        """Returns the function schemas that the model may call on a row, in the row's order."""
-        ...
+    def offered(self, row: DatasetRow) -> list[dict[str, Any]]: ...
 
     async def call(
         self, position: CallPosition, name: str, arguments: str, *, journal: Journal
@@ -105,8 +103,6 @@ class ToolReply:
 
 @dataclass(frozen=True, slots=True)
 class UserReply:
-    """A user message from the environment, in reply to a turn without tool calls."""
-
     content: str
 
     @property
@@ -137,13 +133,9 @@ class RolloutEnvironment(Protocol):
     external answer that a second request might change.
     """
 
-    async def reset(self, row: DatasetRow, key: SampleKey, *, journal: Journal) -> Observation:
-        """Starts the episode of a row. Called once. Raises `InfrastructureFailure`."""
-        ...
+    async def reset(self, row: DatasetRow, key: SampleKey, *, journal: Journal) -> Observation: ...
 
-    async def step(self, turn: AssistantTurn) -> StepResult:
-        """Answers a turn of the model. Raises `InfrastructureFailure`."""
-        ...
+    async def step(self, turn: AssistantTurn) -> StepResult: ...
 
     async def close(self) -> None:
         """Called once, also after a failure. Does not raise if a system is unavailable."""
@@ -193,8 +185,6 @@ class SamplingParams:
 
 @dataclass(frozen=True, slots=True)
 class SampledTurn:
-    """`token_ids` and `logprobs` include the stop token, because the policy sampled it."""
-
     token_ids: tuple[int, ...]
     logprobs: tuple[float, ...]
     """Natural logarithms, at the sampling temperature, of the sampled distribution."""
@@ -253,15 +243,12 @@ class BusyClock:
 
 
 class IdleShare:
-    """Reads the share of time in which a clock was not busy."""
-
     def __init__(self, clock: BusyClock) -> None:
         self._clock = clock
         self._at = time.monotonic()
         self._busy_s = clock.reading()
 
     def read(self) -> float:
-        """Returns the idle share, from 0 to 1, of the time since the last reading."""
         now, busy_s = time.monotonic(), self._clock.reading()
         elapsed = now - self._at
         share = 1.0 - (busy_s - self._busy_s) / elapsed if elapsed > 0 else 0.0

@@ -319,7 +319,6 @@ class FittedReplies:
     messages: list[Message]
     texts: list[str]
     token_ids: list[int] | None
-    """The bridge to the next turn; `None` if not even truncated replies fit."""
 
 
 async def fit_replies(
@@ -394,8 +393,6 @@ class RolloutSetup:
 
 @dataclass(frozen=True, slots=True)
 class ScoredGroup:
-    """The finished rollouts of one row, in the order of their keys."""
-
     row: DatasetRow
     keys: tuple[SampleKey, ...]
     rollouts: tuple[ScoredRollout, ...]

@@ -82,7 +82,6 @@ class JobDirectories:
         self._scratch = scratch
 
     def path(self, name: str) -> Path:
-        """Returns the local path of a directory: `store` reads it, `fetch` writes it."""
         return self._scratch / name
 
     def key(self, name: str) -> str:
@@ -102,7 +101,6 @@ class JobDirectories:
         PROGRESS.mark(f"{name} stored")
 
     async def fetch(self, name: str) -> Path:
-        """Returns the local copy. Raises `FileNotFoundError` and `ManifestMismatch`."""
         path = self.path(name)
         if not path.exists():
             await retry_while_unavailable(
@@ -205,7 +203,6 @@ _LOCK: Final = ".lock"
 
 @contextmanager
 def claim_scratch(work_dir: Path, job_id: str, fence: int) -> Iterator[Path]:
-    """Yields an empty directory of a claim's own."""
     runs = work_dir / _RUNS
     runs.mkdir(mode=0o700, parents=True, exist_ok=True)
     for leftover in runs.iterdir():

@@ -20,7 +20,6 @@ class TrainingResult:
     step: int
     adapter_key: str
     report: dict[str, Any] | None
-    """`None` without two validations to compare."""
     ended_early: RuleTrigger | None = None
 
 
@@ -77,8 +76,6 @@ CheckStop = Callable[[], None]
 
 @dataclass(frozen=True, slots=True)
 class PreparedRun:
-    """A run whose files are checked and whose `auto` hyperparameters are numbers."""
-
     total_steps: int
     resolved_method: StoredMethod
     """The job's `method` with every default and every `auto` replaced by its value."""
@@ -87,10 +84,8 @@ class PreparedRun:
     and commits every step. Raises `RunFailed`, and what `CheckStop` raises except `StoppedEarly`.
     """
     file_warnings: Sequence[str]
-    """Messages about the files for the events of a job whose files are valid from now on."""
     overlap: Overlap | None
     warnings: Sequence[str] = ()
-    """Messages for the events of a job that starts."""
 
 
 @dataclass(frozen=True, slots=True)

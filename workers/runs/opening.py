@@ -197,8 +197,6 @@ class ResumedState:
 
 @dataclass(frozen=True, slots=True)
 class AdapterSettings:
-    """The settings of a run's adapter, constant from the first step to the last."""
-
     rank: int
     alpha: float
     learning_rate: float
@@ -340,7 +338,6 @@ class JobFile:
         )
 
     def check_count(self, rows: int) -> None:
-        """Raises `RunFailed` when there are too few rows."""
         if rows < MIN_EXAMPLES:
             raise RunFailed(
                 f"{self.label.capitalize()} file has {rows} example(s), but must have at least "
@@ -351,13 +348,11 @@ class JobFile:
 
 
 async def training_file(context: RunContext) -> JobFile:
-    """Raises `RunFailed` when the file was deleted."""
     path = await _fetched(context, "training", context.job.training_file)
     return JobFile(path, "training", MAX_TRAIN_EXAMPLES)
 
 
 async def validation_file(context: RunContext) -> JobFile | None:
-    """Returns `None` for a job without one. Raises `RunFailed` when the file was deleted."""
     file_id = context.job.validation_file
     if file_id is None:
         return None

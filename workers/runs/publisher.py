@@ -118,7 +118,6 @@ PROBE_TOLERANCE = 1e-4
 1e-6. One step of training moves log-probs by 1e-1 (measured with the shipped model)."""
 PROBE_TOKENS = 256
 KEPT_VERSIONS = 2
-"""Besides those that a mode may still sample from: the newest and the one before."""
 CLOSE_TIMEOUT_S = 5.0
 
 
@@ -189,7 +188,6 @@ class Publisher:
             log.warning("earlier adapters left in the engine", error=repr(error))
 
     def engine_name(self, step: int) -> str:
-        """Unguessable, because the job's id is; new for every claim and step."""
         return f"{self._prefix}{self._context.fence}-s{step}"
 
     async def serve(self, step: int, path: Path, *, name: str | None = None) -> None:

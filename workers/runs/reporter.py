@@ -483,7 +483,6 @@ class StepWriter:
         used: Usage,
         remaining_s: float,
     ) -> None:
-        """Moves the resume point to the step, adds its usage and forgets its journal."""
         await unit.jobs.commit_step(
             step,
             resume_key=adapter.state_key,
@@ -519,7 +518,6 @@ _DECIMALS: Final = 4
 
 
 def token_record(rollout: ScoredRollout) -> TokenRecord | None:
-    """Returns the record; `None` for a rollout that sampled nothing."""
     trajectory = rollout.trajectory
     stored = sum(len(turn.texts) for turn in trajectory.turns)
     if not stored:

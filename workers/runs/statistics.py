@@ -40,13 +40,10 @@ _UNCOMPARED: Final = dict.fromkeys(
     )
 )
 Values = Mapping[int, Sequence[float]]
-"""Maps a row number to one value per graded rollout of that row."""
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedValues:
-    """One kind of value, under each of the compared models."""
-
     start: Values
     tuned: Values
     base: Values | None = None
@@ -58,8 +55,6 @@ class ComparedValues:
 
 @dataclass(frozen=True, slots=True)
 class PairedValues:
-    """Results of one model on the held-out rows."""
-
     rewards: Values
     tool_calls: Values
     components: Mapping[str, Values] = field(default_factory=dict)

@@ -131,8 +131,6 @@ Curves = dict[int, dict[Split, dict[str, float]]]
 
 
 class StoppedEarly(Exception):
-    """Raised between two steps: a rule ends the job, which succeeds with its best checkpoint."""
-
     def __init__(self, trigger: RuleTrigger) -> None:
         super().__init__(trigger.reason)
         self.trigger = trigger
@@ -150,7 +148,6 @@ class Stopping:
 
     @property
     def due(self) -> RuleTrigger | None:
-        """The stop or pause to carry out before the next step."""
         return self._due
 
     async def load(self) -> None:

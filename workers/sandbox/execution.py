@@ -120,7 +120,6 @@ class ProgramForkServer:
         return self._process.poll() is None
 
     async def fork(self, slot: int) -> IdleFork:
-        """Returns a process for a slot's next program. Raises `OSError`, `EOFError`."""
         channel, theirs = socket.socketpair()
         status, keepers = socket.socketpair()
         channel.setblocking(False)
@@ -221,7 +220,6 @@ class _ProgramExit:
 async def execute(
     fork_server: ProgramForkServer, slot: int, program: bytes, *, limit_s: float, prepared_s: float
 ) -> ProgramOutcome:
-    """Runs a program and returns how it ended. Raises `ExecutionFailed`."""
     try:
         async with asyncio.timeout(prepared_s):
             forked = await fork_server.fork(slot)

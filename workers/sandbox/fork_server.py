@@ -41,7 +41,6 @@ _MAX_PRINTED: Final = 786_432
 
 
 def answer(program: bytes) -> bytes:
-    """Returns the reply to a program: `value`, `output`, or `error` with its line."""
     request = json.loads(program)
     source = request["source"]
     try:

@@ -25,7 +25,6 @@ _SECCOMP_MODE_FILTER: Final = 2
 
 
 def system_call(number: int, *arguments: Any) -> int:
-    """Makes a system call. Raises `OSError`."""
     return _checked(_LIBC.syscall(ctypes.c_long(number), *arguments))
 
 
@@ -35,12 +34,10 @@ def forbid_dumps() -> None:
 
 
 def forbid_new_privileges() -> None:
-    """Prevents programs that this process executes from getting more rights than it has."""
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
 
 
 def set_filter(program: ctypes.Structure) -> None:
-    """Puts all later system calls of this process under a BPF program."""
     _prctl(_PR_SET_SECCOMP, _SECCOMP_MODE_FILTER, ctypes.byref(program))
 
 
@@ -188,11 +185,8 @@ _TRIED_UID: Final = 60_800
 
 @dataclass(frozen=True, slots=True)
 class Protection:
-    """The layers around each program, with their limits."""
-
     layers: frozenset[Layer]
     memory_bytes: int
-    """Limit of the whole address space, the interpreter's own included."""
     seconds: float
     first_uid: int
 
@@ -286,7 +280,6 @@ class _PathRule(ctypes.Structure):
 
 
 def version() -> int:
-    """Returns the version of the kernel's interface. Raises `OSError` where there is none."""
     return system_call(_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(_VERSION_FLAG))
 
 

@@ -181,8 +181,6 @@ class BelowFloor(Exception):
 
 
 class Runner:
-    """Runs programs for clients. Call `start` before `serve`."""
-
     def __init__(
         self,
         settings: SandboxSettings,
@@ -204,7 +202,6 @@ class Runner:
         self._slots = slots_of(settings)
 
     async def start(self) -> ProtectionLevel:
-        """Raises `BelowFloor` and `ForkServerFailed`."""
         return (await self._running()).level
 
     def close(self) -> None:

@@ -35,8 +35,6 @@ _PARENT: Final = 1
 
 
 class WorkerMetrics:
-    """The metrics of one worker: of all its processes together, and of its main process."""
-
     def __init__(self, directory: Path, *, pid: int) -> None:
         self._directory = directory
         self._registry = CollectorRegistry()
@@ -46,7 +44,6 @@ class WorkerMetrics:
         self._registry.register(_Descendants(pid))
 
     def show(self) -> bytes:
-        """Returns the metrics; any thread may ask."""
         with self._lock:  # two readers at once would count an ended process twice
             settle(self._directory)
             return generate_latest(self._registry)
@@ -153,7 +150,6 @@ def build_app(worker_metrics: WorkerMetrics, *, key: str | None) -> web.Applicat
 
 
 async def serve(settings: Settings, metrics: WorkerMetrics, *, worker: int) -> None:
-    """Serves until the worker ends."""
     key = settings.monitoring_key
     app = build_app(metrics, key=None if key is None else key.get_secret_value())
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=_SHUTDOWN_S)

@@ -30,7 +30,6 @@ def job_position(job_id: str) -> SpanPosition:
 
 
 def step_position(job_id: str, step: int) -> SpanPosition:
-    """Returns the position of a training step, or of the baseline, step 0."""
     return SpanPosition(trace_of_job(job_id), span_of("step", job_id, step))
 
 
@@ -65,7 +64,6 @@ def record_step(
 def record_comparison(
     job_id: str, *, interval: tuple[float, float], rollouts: Iterable[SampleKey]
 ) -> None:
-    """Records the sampling for the report."""
     if SPANS.are_recorded:
         links = [rollout_position(key) for key in rollouts]
         position = comparison_position(job_id)
@@ -73,7 +71,6 @@ def record_comparison(
 
 
 def record_job(job: Job) -> None:
-    """Records a job that has reached an end state, from its creation on."""
     if job.finished_at is None:
         return
     finished_ns = job.finished_at * _NANOSECONDS

@@ -31,7 +31,6 @@ class TracedRollout:
 class TrackerUpdate:
     points: Sequence[MetricPoint]
     settings: Json
-    """Model, files and method, redacted as in the job's API replies."""
     rollouts: Sequence[TracedRollout]
     report: Json | None
     step: int
@@ -135,8 +134,6 @@ NOTHING_NEW: Final = WriteReport()
 
 
 class LibraryRun(Protocol):
-    """Writes one job with the library of a tracker. Both methods block."""
-
     def write(self, update: TrackerUpdate) -> WriteReport:
         """What the tracker does not have; an outcome ends the run, and waits for all."""
         ...
@@ -203,8 +200,6 @@ _SEPARATOR: Final = "."
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A text about a job: its settings, its report, or the messages of a rollout."""
-
     tag: str
     step: int
     text: str
@@ -238,7 +233,6 @@ def flat(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def numbers_of(report: Mapping[str, Any]) -> dict[str, float]:
-    """Returns the numbers of a report under `report/` and their keys."""
     return {
         f"report/{key}": float(value)
         for key, value in flat(report)

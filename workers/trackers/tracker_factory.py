@@ -90,8 +90,6 @@ def _directory(settings: Settings, tracked: TrackedIntegration) -> Path:
 
 
 class ThreadTracker:
-    """A tracker whose library writes files alone, so that it needs no process of its own."""
-
     wants_all = False
 
     def __init__(self, run: LibraryRun) -> None:
@@ -129,7 +127,6 @@ class WriterProcess:
 
     @classmethod
     async def start(cls, assignment: Assignment) -> "WriterProcess":
-        """Starts the process and opens the run there. Raises `TrackerFault`."""
         process = await asyncio.create_subprocess_exec(
             *running_module(_MODULE),
             stdin=PIPE,
@@ -162,7 +159,6 @@ class WriterProcess:
         return WriteReport(reply.get("url"), tuple(reply.get("notes", ())))
 
     async def close(self) -> None:
-        """Ends the run in order, or at once if that takes too long."""
         try:
             async with asyncio.timeout(_TO_CLOSE_S):
                 await self._ask({"close": True})

@@ -137,7 +137,6 @@ class Engine:
         streamed: bool = False,
         background: bool = False,
     ) -> Sequence:
-        """Creates a sequence with `max_tokens` limited to the context. Raises `InvalidRequest`."""
         base = version.base
         remaining = base.context_length - len(prompt)
         if remaining < 1:
@@ -229,7 +228,6 @@ def random_seed() -> int:
 
 
 def choice_seed(seed: int | None, choice: int) -> int:
-    """Returns the 64-bit seed of one of a request's choices; the first has the request's seed."""
     base = random_seed() if seed is None else seed
     return (base + choice * 0xD1342543DE82EF95) & 0xFFFF_FFFF_FFFF_FFFF
 
@@ -240,7 +238,6 @@ def _probe_prompts(vocab_size: int, context_length: int) -> list[list[int]]:
 
 
 def load_served(spec: BaseModelSpec, dtype: torch.dtype) -> tuple[BaseModel, list[list[float]]]:
-    """Loads a base model; returns it with the probes' prompt log-probs computed by transformers."""
     model: Any = load_model(spec, dtype)
     renderer = Renderer(spec.path, tool_parser=spec.tool_parser, chat_template=spec.chat_template)
     context_length = min(spec.context_length, renderer.context_length)

@@ -55,14 +55,12 @@ from workers.learning.trainer import (
 
 MIB: Final = 2**20
 SERVICES_BYTES: Final = 900 * MIB
-"""Memory of Postgres, Valkey, the API and two idle workers."""
 PROCESS_BYTES: Final = 500 * MIB
 VLLM_BYTES: Final = 2560 * MIB
 """Memory of the processes of vLLM's CPU build before its weights."""
 CPU_KV_ITEM: Final = 2
 """Bytes of a key or value on a CPU, where it takes 32 bits; `Counts` assumes 16."""
 MOST_ROWS: Final = 64
-"""Largest number of whole contexts for which the cache is planned."""
 FEWEST_ROWS: Final = 4
 PREFIX_BYTES: Final = 256 * MIB
 LARGEST_CACHE: Final = 4 * GIB
@@ -402,7 +400,6 @@ async def pace_of(spec: BaseModelSpec, memory: TrainerMemory) -> StepPace:
 
 
 def pace_file(spec: BaseModelSpec, options: TrainerOptions) -> Path:
-    """Returns the file of a result. Its name is a digest of all inputs of the speed."""
     cpu = not is_accelerated()
     caches = cache_directory()
     facts = {

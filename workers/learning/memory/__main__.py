@@ -57,7 +57,6 @@ def lines(plan: MemoryPlan, total_bytes: int, *, memory: str) -> list[str]:
 
 
 def table(plan: MemoryPlan, total_bytes: int, *, memory: str) -> list[str]:
-    """Returns the parts and the free remainder as a table. `memory` names the planned memory."""
     rows = [
         *((f"{part.owner}: {part.name}", part.bytes) for part in plan.parts),
         ("left", plan.free_bytes),

@@ -52,18 +52,13 @@ class Counts:
 
     weights: int
     engine_weights: int
-    """Bytes of the weights in an engine on a GPU, in 16 bits."""
     adapter: int
-    """Bytes of the trained weights, in fp32."""
     a_token: float
-    """Bytes for each token of a micro-batch, until the backward pass ends."""
     a_batch: int
-    """Bytes for each micro-batch, whatever its size."""
     a_pair: float = field(default=0.0, kw_only=True)
     """Bytes for each pair of tokens of one row: scores or masks that attention keeps."""
     head: int
     kv_a_token: int
-    """Bytes of a token in an engine, in 16 bits."""
 
     def batch_bytes(self, tokens: int, *, longest: int) -> int:
         if not tokens:
@@ -182,7 +177,6 @@ class _Growth:
 
 
 def kv_bytes_a_token(config: PretrainedConfig) -> int:
-    """Returns the bytes of keys and values of one token over all layers that keep them."""
     text: Any = config.get_text_config()
     kinds = getattr(text, "layer_types", None) or ["full_attention"] * text.num_hidden_layers
     layers = sum(kind != "linear_attention" for kind in kinds)
@@ -242,7 +236,6 @@ def _has_storage(value: object) -> bool:
 
 
 def peak_bytes(work: Callable[[], object]) -> int:
-    """Returns the most bytes that were alive while `work` ran, beyond those alive before."""
     counted = LiveBytes()
     with counted:
         work()
@@ -327,7 +320,6 @@ class PlanInputs:
     context_length: int
     engine_share: float = 0.0
     micro_batch_tokens: int | None = None
-    """Tokens of a micro-batch; `None` selects as many as fit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,9 +333,7 @@ class MemoryPart:
 class MemoryPlan:
     parts: tuple[MemoryPart, ...]
     micro_batch_tokens: int
-    """Tokens of a micro-batch; 0 if none fits."""
     kv_tokens: int | None
-    """Tokens in the engine's cache; `None` without an engine on this GPU."""
     free_bytes: int
     problems: tuple[str, ...] = field(default=())
 

@@ -23,15 +23,11 @@ from workers.runs.reporter import Reporter
 
 _ROOT: Final = "method.reinforcement"
 _CALLS: Final = frozenset({"tool_calls", "output_tools"})
-"""The parts of a sample that are empty in a rollout without calls."""
 _STOPS: Final = ("tool_call_collapse", "parse_errors")
-"""Stop rules that count calls."""
 
 
 @dataclass(slots=True)
 class BaselineEffects:
-    """What the graded rollouts of a validation have at most."""
-
     graded: int = 0
     calls: int = 0
     tokens: int = 0
@@ -61,7 +57,6 @@ class BaselineEffects:
                 )
 
     def unused_terms(self, objective: ObjectiveOptions) -> str | None:
-        """Returns the terms of the objective that cost no rollout anything."""
         found = list[str]()
         budget, overlong = objective.call_budget, objective.overlong
         if objective.token_budget != AUTO and not objective.token_penalty:
@@ -135,7 +130,6 @@ class Diagnosis:
     cure: str
     param: str | None = None
     certain: bool = True
-    """False where the rollouts are too few to end the job."""
 
     @property
     def message(self) -> str:
@@ -146,10 +140,8 @@ class Diagnosis:
 class LearnabilityCounts:
     graded: int = 0
     unanswered: int = 0
-    """Rollouts whose prompt left no token for an answer."""
     longest_prompt: int = 0
     rewards: set[float] = field(default_factory=set)
-    """Different rewards, at most two: more would not change the decision."""
     errors: Counter[tuple[str, str]] = field(default_factory=Counter)
     """Counts by grader (empty for the whole of a multi grader) and flag."""
     examples: dict[tuple[str, str], str] = field(default_factory=dict)

@@ -75,10 +75,8 @@ CURES: Final = {
         "Repair the server of the grader's model, or use another model,",
     ),
 }
-"""Error code and correction by the error flag of a grade without a score."""
 _GRADER: Final = "method.reinforcement.grader"
 _EXCERPT: Final = 240
-"""Largest number of characters of a grader's details in the error of a job."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +86,6 @@ class ExcessiveLosses:
     code: str
     cure: str
     flag: str | None = None
-    """The error flag of most failures, if it names a cause that the user can correct."""
     param: str | None = None
 
 

@@ -44,10 +44,8 @@ class RowFile(Sequence[DatasetRow]):
         self._job_tools = job_tools
         self._shared_tools = shared_tools
         self.unmet: Final = RowFaults(needs)
-        """Rows that lack a field which the graders need."""
         self.prompts: Final = Prompts()
         self._positions: list[tuple[int, int, int]] = []
-        """Offset, length and line number (from 1) of each row."""
         self._file = path.open("rb")
         weakref.finalize(self, self._file.close)
         for row in each_row(self._lines(self._file), job_tools, max_rows):
@@ -84,7 +82,6 @@ class RowFile(Sequence[DatasetRow]):
 
 
 async def load_rows(file: JobFile, method: ReinforcementMethod) -> RowFile:
-    """Checks every row. Raises `RunFailed` with the hosted error code."""
     try:
         rows = await asyncio.to_thread(
             RowFile,
@@ -126,7 +123,6 @@ _UNKNOWN: Final = 0.5
 @dataclass(frozen=True, slots=True)
 class LastRate:
     step: int
-    """The step that last trained its rollouts; 0 for a difficulty that its file names."""
     pass_rate: float | None
     """`None` while all of its rollouts were lost to failures."""
 

@@ -190,8 +190,6 @@ class SchedulerContext:
 
 @dataclass(frozen=True, slots=True)
 class PromptSchedule:
-    """The prompts of a run, fixed for all of its steps, and the step at which this claim starts."""
-
     job_id: str
     group_size: int
     total_steps: int
@@ -205,7 +203,6 @@ class PromptSchedule:
     within_caps: Callable[[int], bool] = lambda _step: True
     """Sampling ahead for a step that never begins would call tools and graders for nothing."""
     committed_step: int = 0
-    """The last committed step; 0 in a fresh run."""
     scheduler_state: dict[str, Any] | None = None
 
     def keys(self, row: DatasetRow, step: int, attempt: int = 0) -> list[SampleKey]:
@@ -223,7 +220,6 @@ class Mode:
         self._sampler_idle = IdleShare(context.sampler_clock)
 
     async def start(self, schedule: PromptSchedule) -> None:
-        """Prepares the mode; called once, before the first step of a claim."""
         self._schedule = schedule
 
     async def step(self, step: int) -> SampledStep:

@@ -55,7 +55,6 @@ class ExampleRows(Sequence[ExampleRow]):
     def __init__(self, path: Path, method: OfflineMethodType, max_rows: int) -> None:
         self.prompts: Final = Prompts()
         self._positions: list[tuple[int, int, int]] = []
-        """Offset, length and line number of each row."""
         self._file = path.open("rb")
         weakref.finalize(self, self._file.close)
         number = offset = 0
@@ -87,7 +86,6 @@ class ExampleRows(Sequence[ExampleRow]):
 
 
 async def load_rows(file: JobFile, method: SupervisedMethod | DpoMethod) -> ExampleRows:
-    """Checks every row. Raises `RunFailed` with the hosted error code."""
     try:
         rows = await asyncio.to_thread(ExampleRows, file.path, method.kind, file.max_rows)
     except DatasetError as error:
@@ -107,7 +105,6 @@ class Example:
 
 
 MakeExample = Callable[[ExampleRow], Example]
-"""Renders one row. Raises `DatasetError`."""
 
 
 class Examples:
@@ -127,7 +124,6 @@ class Examples:
         return (self[index] for index in range(len(self)))
 
     def count_cut(self) -> int:
-        """Renders every row and counts those that are cut. Raises `DatasetError`."""
         cut = 0
         for example in self:
             cut += example.cut
@@ -304,8 +300,6 @@ class ReferenceModel(Protocol):
 
 
 class ReferenceLogprobs:
-    """The log-probs of one file's rows. Call `fill` before anything else."""
-
     def __init__(
         self,
         directories: JobDirectories,
@@ -401,7 +395,6 @@ class Samples:
         return _of(self.train, self.train_reference, row)
 
     def held_out(self, row: int) -> Sequence[TrainingSample]:
-        """Raises `ValueError` without a validation file."""
         if self.valid is None:
             raise ValueError("the job has no validation file")
         return _of(self.valid, self.valid_reference, row)

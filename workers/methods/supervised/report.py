@@ -142,7 +142,6 @@ _RELATIVE: Final = {
 }
 """Values relative to the start model, for which they are 0 by definition."""
 _SHARES: Final = (names.TOKEN_ACCURACY, names.PREFERENCE_LOGPROB_ACCURACY)
-"""Values from 0 to 1; losses and log-probs have no range."""
 _OVER_ALL: Final = {
     names.LOSS: "full_valid_loss",
     names.TOKEN_ACCURACY: "full_valid_mean_token_accuracy",

@@ -150,7 +150,6 @@ _OF_SAMPLING: Final = frozenset(
         names.BASE_KL_K1,
     }
 )
-"""Curves of sampling, which have no meaning for supervised data."""
 
 
 class SupervisedLoop:
@@ -312,5 +311,4 @@ class SaveSchedule:
         return self._clock() >= self._next
 
     def saved(self, seconds: float) -> None:
-        """Records that a state was saved, and how long that took."""
         self._next = self._clock() + seconds * (1 / self._share - 1)

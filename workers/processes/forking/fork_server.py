@@ -42,7 +42,6 @@ def leave_server(server: int, statuses: Iterable[socket.socket]) -> None:
 
 
 def run(request: Request) -> int:
-    """Runs a child's command line. Returns its exit code."""
     with request.status as status:
         for target, stream in enumerate(request.streams):
             os.dup2(stream, target)

@@ -32,9 +32,7 @@ class ChildProcess:
 
     def __init__(self) -> None:
         self.started: Future[int] = _running()
-        """The pid, once the child runs; never set if it ended before."""
         self.ended: Future[int] = _running()
-        """The exit code, or the negative number of the signal that ended it."""
         self.fault: str | None = None
         """The reason why it could not start, set when it has ended, if the fork server has one."""
 
@@ -104,7 +102,6 @@ class ForkServer:
         return server
 
     def close(self) -> None:
-        """Ends the server, and with it the children that run."""
         with self._lock:
             self._end()
 
@@ -226,13 +223,11 @@ def encode(arguments: Sequence[str], environment: Mapping[str, str]) -> bytes:
 
 
 def send(line: socket.socket, body: bytes, descriptors: Sequence[int]) -> None:
-    """Sends a request. Raises `ConnectionError` if the server has ended."""
     socket.send_fds(line, [_HEADER.pack(len(body))], descriptors)
     line.sendall(body)
 
 
 def receive(line: socket.socket) -> Request | None:
-    """Returns the next request, or `None` at the end of the socket."""
     header, descriptors, _, _ = socket.recv_fds(line, _HEADER.size, _DESCRIPTORS)
     if len(header) < _HEADER.size or len(descriptors) < _DESCRIPTORS:
         return None
@@ -285,7 +280,6 @@ class Children:
         return len(self.running) >= self._limit
 
     def start(self, arguments: Sequence[str], *, project_id: str | None = None) -> None:
-        """Starts a child without waiting. Its standard input is its parent watch."""
         ours, theirs = socket.socketpair()
         with theirs:
             process = self._starter.start(arguments, stdin=theirs.fileno())

@@ -52,8 +52,6 @@ def confine(assignment: Assignment) -> None:
 
 
 def serve(lines: Iterator[bytes], replies: IO[str]) -> None:
-    """Answers each line until the run is closed or fails."""
-
     def reply(**fields: Any) -> None:
         replies.write(json.dumps(fields) + "\n")
         replies.flush()

@@ -28,13 +28,11 @@ IDLE_BATCHES: Final = 8
 class Limits:
     threads: int
     max_rows: int = 128
-    """Largest number of sequences of one version that run at once; others are queued."""
     kv_pool_bytes: int = KV_POOL_BYTES
     """Byte limit for keys and values of one version's running sequences in the background, and
     again of its chats; others are queued. At least one runs even if it exceeds the limit."""
     prefix_bytes: int = 256 << 20
     merged_bytes: int = MERGED_BYTES
-    """Byte limit for merged weights that no sequence uses."""
     adapter_bytes: int = ADAPTER_BYTES
     """Byte limit for unmerged adapters; a dropped one is read again when it is used."""
     invariant: bool = True
@@ -59,7 +57,6 @@ class Scheduler:
         )
         self._acquired: dict[int, Weights] = {}
         self.iterations = 0
-        """Forward passes so far; the count stops when the thread hangs in one."""
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name="engine", daemon=True)
 
@@ -161,13 +158,10 @@ Owners = Callable[[BatchKind], Collection[str]]
 class BatchOrder:
     def __init__(self) -> None:
         self._chat_steps = 0
-        """Steps of chats since the last background step."""
         self._near = 0
         self._steps = 0
         self._last: dict[BatchKind, int] = {}
-        """The number of the last step of each batch that has had work since."""
         self._served: dict[tuple[bool, str], int] = {}
-        """The number of the last step of each owner's chats, and of its background work."""
 
     def next(
         self, working: Collection[BatchKind], owners: Owners = lambda _: ()

@@ -14,8 +14,6 @@ FinishReason = Literal["stop", "length", "cancelled", "error"]
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """Sampling parameters. Log-probs are those of the distribution that is sampled from."""
-
     max_tokens: int
     temperature: float
     """Below 1e-5 sampling is greedy for every `top_p`, with log-probs at temperature 1."""
@@ -23,7 +21,6 @@ class Sampling:
     top_p: float = 1.0
     stop_token_ids: frozenset[int] = frozenset()
     top_logprobs: int = 0
-    """Number of likeliest alternatives to report for each sampled token."""
     prompt_logprobs: bool = False
     cache_salt: str = ""
     """Namespace of the prefix cache: keys and values are shared among equal salts only."""
@@ -50,7 +47,6 @@ class Sequence:
 
     @property
     def owner(self) -> str:
-        """The tenant, by its cache salt: rows are shared fairly among owners."""
         return self.sampling.cache_salt
 
     @property
@@ -92,7 +88,6 @@ class FairQueue:
         waiting.append((self._arrived, sequence))
 
     def first(self, rows: Counter[str]) -> Sequence:
-        """Returns the next sequence; `rows` counts the rows of each owner."""
         owner = min(self._by_owner, key=lambda o: (rows[o], self._by_owner[o][0][0]))
         return self._by_owner[owner][0][1]
 
@@ -104,7 +99,6 @@ class FairQueue:
         return taken
 
     def give_back(self, taken: list[tuple[int, Sequence]]) -> None:
-        """Puts sequences that were taken in this order back to their places."""
         for arrived, sequence in reversed(taken):
             self._by_owner.setdefault(sequence.owner, deque()).appendleft((arrived, sequence))
 

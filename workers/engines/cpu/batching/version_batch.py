@@ -45,7 +45,6 @@ class SampledTokens:
     _log_totals_B: Tensor
 
     def best(self, row: int, count: int) -> dict[int, float]:
-        """Log-probs of the likeliest tokens, best first, without tokens of probability 0."""
         top = self._shifted_BV[row].topk(min(count, self._shifted_BV.shape[1]))
         logprobs = (top.values.double() - self._log_totals_B[row]).tolist()
         pairs = zip(top.indices.tolist(), logprobs, strict=True)
@@ -140,7 +139,6 @@ PREFILL_TOKENS: Final = 512
 class StepLimit:
     prompt_tokens: int = PREFILL_TOKENS
     rows: int | None = None
-    """The most running rows, which then alternate, and not beside prompts; `None`: all of them."""
 
 
 WHOLE: Final = StepLimit()
@@ -303,7 +301,6 @@ class BatchRows:
 ALONE_TOKENS: Final = 128
 """Limit of prompt tokens of an iteration that computes newcomers alone."""
 ALONE_STEPS: Final = 2
-"""Iterations in a row that may compute newcomers alone: then the running rows advance."""
 BUSY_ROWS: Final = 4
 """Rows from which newcomers may be computed alone: fewer hardly add to the time of an iteration."""
 _NONE: Final = range(0)
@@ -313,8 +310,6 @@ IDLE_KV_POOL_BYTES: Final = 64 << 20
 
 @dataclass(frozen=True, slots=True)
 class _Admission:
-    """Sequences that just got rows; `alone` if only they are computed in this iteration."""
-
     count: int
     alone: bool
 
@@ -377,7 +372,6 @@ class VersionBatch:
         self._waiting.add(sequence)
 
     def abandon(self) -> list[SequenceUpdate]:
-        """Ends every sequence after a fault. Ended sequences keep their finish reason."""
         for sequence in (*self._rows.sequences, *self._waiting):
             if sequence.finish_reason is None:
                 self._end(sequence, "error")

@@ -80,7 +80,6 @@ class _Body(BaseModel):
 
 class CompletionBody(_Body):
     prompt: Annotated[list[int], Field(min_length=1)]
-    """Token ids."""
     max_tokens: Annotated[int, Field(ge=1)] = 16
     n: Annotated[int, Field(ge=1, le=MAX_CHOICES)] = 1
     logprobs: Annotated[int, Field(ge=0, le=MAX_TOP_LOGPROBS)] | None = None
@@ -163,7 +162,6 @@ class UnloadAdapterBody(BaseModel):
 
 
 def read_body(kind: type[BodyT], content: bytes) -> BodyT:
-    """Parses and validates a body. Raises `InvalidRequest` naming the first invalid field."""
     try:
         return kind.model_validate_json(content)
     except ValidationError as error:
@@ -222,7 +220,6 @@ def _options(body: ChatBody) -> TurnOptions:
 
 
 async def begin_turn(engine: Engine, body: ChatBody, *, streamed: bool) -> ChatTurn:
-    """Creates the turn of a request. Raises `AdapterMissing` or `InvalidRequest`."""
     version = engine.versions.get(body.model)
     renderer, context_length = _renderer(version.base.renderer, body), version.base.context_length
     if body.tools and renderer.tools_fault is not None:

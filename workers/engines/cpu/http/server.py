@@ -37,7 +37,6 @@ from workers.engines.cpu.http.chat import (
 def completion_sequences(
     engine: Engine, body: CompletionBody, *, streamed: bool = False
 ) -> list[Sequence]:
-    """Creates one sequence per choice. Raises `AdapterMissing` or `InvalidRequest`."""
     version = engine.versions.get(body.model)
     sequences = []
     for choice in range(body.n):

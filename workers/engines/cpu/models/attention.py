@@ -62,7 +62,6 @@ class KvPool:
         return self._kv_PLRHTD[0, index], self._kv_PLRHTD[1, index]
 
     def store(self, layer: int, rows_N: Tensor, positions_N: Tensor, kv_NPHD: Tensor) -> None:
-        """Stores N tokens of one layer; further entries of `kv_NPHD` are padding."""
         # Index tensors separated by a slice come first in the result: its shape is N P H D.
         self._kv_PLRHTD[:, layer][:, rows_N, :, positions_N] = kv_NPHD[: len(rows_N)]
 
@@ -129,19 +128,14 @@ MAX_PADDED_ROWS: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class Prefill:
-    """The part of one row's prompt at `offset … offset + length` of the packed step."""
-
     row: int
     start: int
-    """Position of the first token; earlier ones are already in the KV pool."""
     offset: int
     length: int
 
 
 @dataclass(frozen=True, slots=True)
 class AttentionSlice:
-    """Tokens of one attention call: `count` tokens from `offset` on, of rows `first … last`."""
-
     offset: int
     count: int
     first: int

@@ -59,7 +59,6 @@ class LoraDelta:
 
 
 def read_adapter(path: Path, base: nn.Module) -> dict[str, LoraDelta]:
-    """Returns deltas by module name. Raises `InvalidRequest` naming the first misfit."""
     if not path.is_dir():
         raise InvalidRequest(f"No adapter directory at '{path}'.", param="lora_path")
     for name in (CONFIG_FILE, WEIGHTS_FILE):
@@ -79,7 +78,6 @@ def read_adapter(path: Path, base: nn.Module) -> dict[str, LoraDelta]:
 
 
 def stamp_of(path: Path) -> Stamp:
-    """Returns the stamp of an adapter directory; empty if it contains none."""
     try:
         stats = [(path / name).stat() for name in (CONFIG_FILE, WEIGHTS_FILE)]
     except OSError:
@@ -209,8 +207,6 @@ _USUAL_ROWS: Final = 32
 
 
 class LinearLayer:
-    """A linear layer: `x_NI @ weight_OI.T + bias_O`."""
-
     __slots__ = ("_bias_O", "_multiplied_OI", "_packed", "bytes", "plain_OI")
 
     packs: ClassVar = True
@@ -297,8 +293,6 @@ class DecoderLayer:
 
 @dataclass(frozen=True, slots=True)
 class BlockSlot:
-    """Position of a linear layer in the fused products: its rows in a product start at `first`."""
-
     layer: int
     """Layer index; `_HEAD` for the language model's head."""
     product: str

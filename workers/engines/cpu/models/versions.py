@@ -53,7 +53,6 @@ class BaseModel:
 
 
 def load_model(spec: BaseModelSpec, dtype: torch.dtype) -> nn.Module:
-    """Loads a transformers model from safetensors, in evaluation mode and without gradients."""
     disable_progress_bar()  # type: ignore[no-untyped-call]  # transformers leaves it untyped
     model: nn.Module = AutoModelForCausalLM.from_pretrained(
         spec.path, dtype=dtype, use_safetensors=True, attn_implementation="sdpa"
@@ -64,7 +63,6 @@ def load_model(spec: BaseModelSpec, dtype: torch.dtype) -> nn.Module:
 
 
 def serve(spec: BaseModelSpec, model: Any, renderer: Renderer) -> BaseModel:
-    """Converts a model for packed steps; one pass shows the shape of its keys and values."""
     length = min(spec.context_length, renderer.context_length)
     fault = engine_fault(model, context_length=length)
     if fault is not None:
@@ -85,18 +83,14 @@ def serve(spec: BaseModelSpec, model: Any, renderer: Renderer) -> BaseModel:
 
 MERGED_BYTES: Final = 1 << 30
 ADAPTER_BYTES: Final = 1 << 30
-"""Byte limit for unmerged adapters, which are retained for merging again."""
 _numbers = itertools.count()
 
 
 @dataclass(slots=True, eq=False)
 class Version:
-    """Weights under a name. Compared by identity: every load is another version."""
-
     name: str
     base: BaseModel
     deltas: dict[str, LoraDelta] | None = None
-    """The adapter's deltas while they are in memory; `None` for a base model."""
     path: Path | None = None
     stamp: Stamp | None = None
     number: int = field(default_factory=lambda: next(_numbers))
@@ -105,8 +99,6 @@ class Version:
 
 
 class Versions:
-    """The loaded versions by name. Thread-safe."""
-
     def __init__(
         self,
         bases: list[BaseModel],
