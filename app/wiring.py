@@ -13,7 +13,7 @@ from app.accounts.service import (
 from app.accounts.session_service import DashboardSessionService
 from app.accounts.usage_service import AuditLogService, UsageService
 from app.curricula.maker import CurriculumMaker, CurriculumMakerPorts
-from app.curricula.scenario_service import scenario_slots
+from app.curricula.scenarios import scenario_slots
 from app.curricula.service import CurriculumService, DataPorts
 from app.database import Database
 from app.evals.service import EvalRunService, EvalService
@@ -54,9 +54,8 @@ from app.kit.objects import build_objects
 from app.kit.sealing import build_secret_box
 from app.kit.slots import ProjectSlots, SharedSlots
 from app.kit.texts import Redaction, nothing, shaped_data
-from app.models.chat_service import ChatCompletionService, chat_slots
+from app.models.chat_service import ChatCompletionService, StoredCompletionService, chat_slots
 from app.models.chat_usage import ChatUsage
-from app.models.completion_service import StoredCompletionService
 from app.models.engine import Inference, build_adapter_cache
 from app.models.engine_http import HttpInference
 from app.models.export_service import AdapterService, ExportPorts, ExportService

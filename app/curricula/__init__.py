@@ -1,1 +1,1 @@
-"""Registered objects (tools, graders, curricula) that jobs refer to by id."""
+"""Curricula: sources, the rows made of them, and registered ones."""

@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
-from types import MappingProxyType
 from typing import Any, Final, Literal, assert_never
 
 from app.curricula.curricula import Columns
@@ -16,53 +15,45 @@ ROLES: Final[tuple[Role, ...]] = (
     "prompt", "system", "answer", "chosen", "rejected", "messages", "tags", "difficulty",
 )  # fmt: skip
 MOST_COLUMNS: Final = 1_000
-_NAMES: Final = MappingProxyType[Role, tuple[str, ...]](
-    {
-        "messages": ("messages", "conversation", "conversations", "chat"),
-        "prompt": (
-            *("prompt", "question", "instruction", "query", "problem", "user", "input"),
-            *("user_message", "request", "task", "ticket", "text"),
-        ),
-        "system": ("system", "system_prompt", "system_message"),
-        "answer": (
-            *("answer", "response", "output", "completion", "expected", "expected_answer"),
-            *("correct_answer", "solution", "target", "reference", "assistant", "label", "gold"),
-        ),
-        "chosen": ("chosen", "preferred", "better", "preferred_output", "accepted"),
-        "rejected": ("rejected", "non_preferred", "worse", "non_preferred_output", "refused"),
-        "tags": ("tags", "tag", "category", "categories", "topic", "subject"),
-        "difficulty": ("difficulty", "hardness"),
-    }
-)
+_NAMES: Final[Mapping[Role, tuple[str, ...]]] = {
+    "messages": ("messages", "conversation", "conversations", "chat"),
+    "prompt": (
+        *("prompt", "question", "instruction", "query", "problem", "user", "input"),
+        *("user_message", "request", "task", "ticket", "text"),
+    ),
+    "system": ("system", "system_prompt", "system_message"),
+    "answer": (
+        *("answer", "response", "output", "completion", "expected", "expected_answer"),
+        *("correct_answer", "solution", "target", "reference", "assistant", "label", "gold"),
+    ),
+    "chosen": ("chosen", "preferred", "better", "preferred_output", "accepted"),
+    "rejected": ("rejected", "non_preferred", "worse", "non_preferred_output", "refused"),
+    "tags": ("tags", "tag", "category", "categories", "topic", "subject"),
+    "difficulty": ("difficulty", "hardness"),
+}
 """Names that a column of each role usually has, the most usual first."""
-_NEEDED: Final = MappingProxyType[MethodType, tuple[Role, ...]](
-    {
-        "reinforcement": ("prompt",),
-        "supervised": ("prompt", "answer"),
-        "dpo": ("prompt", "chosen", "rejected"),
-    }
-)
+_NEEDED: Final[Mapping[MethodType, tuple[Role, ...]]] = {
+    "reinforcement": ("prompt",),
+    "supervised": ("prompt", "answer"),
+    "dpo": ("prompt", "chosen", "rejected"),
+}
 _ALWAYS_READ: Final[frozenset[Role]] = frozenset(
     {"prompt", "system", "messages", "tags", "difficulty"}
 )
-_READ: Final = MappingProxyType[MethodType, frozenset[Role]](
-    {
-        "reinforcement": _ALWAYS_READ | {"answer"},
-        "supervised": _ALWAYS_READ | {"answer"},
-        "dpo": _ALWAYS_READ | {"chosen", "rejected"},
-    }
-)
-"""The parts that a row of each method is made of."""
-_LABELS: Final = MappingProxyType[MethodType, frozenset[Role]](
-    {
-        "reinforcement": frozenset({"answer", "tags", "difficulty"}),
-        "supervised": frozenset({"tags", "difficulty"}),
-        "dpo": frozenset({"tags", "difficulty"}),
-    }
-)
+_READ: Final[Mapping[MethodType, frozenset[Role]]] = {
+    "reinforcement": _ALWAYS_READ | {"answer"},
+    "supervised": _ALWAYS_READ | {"answer"},
+    "dpo": _ALWAYS_READ | {"chosen", "rejected"},
+}
+_LABELS: Final[Mapping[MethodType, frozenset[Role]]] = {
+    "reinforcement": frozenset({"answer", "tags", "difficulty"}),
+    "supervised": frozenset({"tags", "difficulty"}),
+    "dpo": frozenset({"tags", "difficulty"}),
+}
 """The parts that a row of a job's file can take from its other fields."""
 _CONTEXT: Final = ("input", "context")
 """Columns that belong to the text of a column `instruction`, as in the data of Alpaca and Dolly."""
+_OF_PAIRS: Final = ("input", "preferred_output", "non_preferred_output")
 _NO_WORD: Final = re.compile(r"[\W_]+")
 ColumnMap = dict[Role, str]
 
@@ -72,10 +63,6 @@ class UnusableColumns(ValueError):
 
 
 def guess(header: Sequence[str], sent: Columns, method: MethodType) -> ColumnMap:
-    """Returns a column for each part, those that were sent first. Raises `UnusableColumns` for a
-    column that does not exist, a part that the method does not read, and a header with repeated or
-    too many names.
-    """
     _check_header(header)
     chosen = _named(header, sent)
     _check_read(chosen, method)
@@ -106,24 +93,15 @@ def _check_read(sent: ColumnMap, method: MethodType) -> None:
 
 
 def _is_excluded(role: Role, chosen: ColumnMap, method: MethodType) -> bool:
-    """Returns whether a part is not guessed because others make the conversation already."""
-    match role:
-        case "messages":
-            return "prompt" in chosen or "system" in chosen
-        case "prompt" | "system":
-            return "messages" in chosen
-        case "answer":  # a conversation has its answer: another one is added only if it was named
-            return method == "supervised" and "messages" in chosen
-        case "chosen" | "rejected" | "tags" | "difficulty":
-            return False
-        case _:
-            assert_never(role)
+    if role == "messages":
+        return "prompt" in chosen or "system" in chosen
+    if role in ("prompt", "system"):
+        return "messages" in chosen
+    # A conversation has its answer: another one is added only if it was named.
+    return role == "answer" and method == "supervised" and "messages" in chosen
 
 
 def label_columns(header: Sequence[str], sent: Columns, method: MethodType) -> ColumnMap:
-    """Returns the columns that were sent for rows of a job's file. Nothing is guessed. Raises
-    `UnusableColumns` for a column that does not exist, and for a part that such rows have already.
-    """
     columns = _named(header, sent)
     unread = next((role for role in columns if role not in _LABELS[method]), None)
     if unread is not None:
@@ -134,7 +112,6 @@ def label_columns(header: Sequence[str], sent: Columns, method: MethodType) -> C
 
 
 def missing(columns: Mapping[Role, str], method: MethodType) -> list[Role]:
-    """Returns the parts of a row that have no column and need one."""
     needed = list(_NEEDED[method])
     if "messages" in columns:
         needed = [role for role in needed if role not in {"prompt", "answer"}]
@@ -144,7 +121,6 @@ def missing(columns: Mapping[Role, str], method: MethodType) -> list[Role]:
 def missing_message(
     header: Sequence[str], roles: Sequence[Role], columns: Mapping[Role, str]
 ) -> str:
-    """Returns the clause about parts without a column, when others have taken `columns`."""
     named = " and ".join(f"'{role}'" for role in roles)
     free = [name for name in header if name not in columns.values()]
     taken = ", ".join(f"'{name[:64]}' is '{role}'" for role, name in columns.items())
@@ -154,7 +130,6 @@ def missing_message(
 
 
 def joined_columns(header: Sequence[str], columns: Mapping[Role, str]) -> list[str]:
-    """Returns the columns whose texts follow that of a column `instruction` in the prompt."""
     if _plain(columns.get("prompt", "")) != "instruction":
         return []
     return _context_columns(header, columns)
@@ -170,17 +145,9 @@ def unread_context(header: Sequence[str], columns: Mapping[Role, str]) -> list[s
 def replaced_columns(
     header: Sequence[str], columns: Mapping[Role, str], method: MethodType
 ) -> list[str]:
-    """Returns the columns whose names a row of the method has for parts of other columns."""
     made: set[str] = {role for role in ("tags", "difficulty") if role in columns}
-    match method:
-        case "reinforcement":
-            made |= {"messages", *({"answer"} & {*columns})}
-        case "supervised":
-            made |= {"messages"}
-        case "dpo":
-            made |= {"input", "preferred_output", "non_preferred_output"}
-        case _:
-            assert_never(method)
+    made |= {"messages"} if method != "dpo" else set(_OF_PAIRS)
+    made |= {"answer"} & {*columns} if method == "reinforcement" else set()
     used = {*columns.values(), *joined_columns(header, columns)}
     return [name for name in header if name in made and name not in used]
 
@@ -230,7 +197,6 @@ _TAG_SEPARATORS: Final = re.compile(r"[;,|]")
 
 
 def labelled_row(row: Mapping[str, Any], columns: ColumnMap) -> Json:
-    """Returns a row of a job's file with its labels. All of its fields stay, for graders."""
     found = dict(row)
     if "answer" in columns:
         found["answer"] = row.get(columns["answer"])
@@ -239,9 +205,7 @@ def labelled_row(row: Mapping[str, Any], columns: ColumnMap) -> Json:
 
 
 def row_of(record: Mapping[str, Any], columns: ColumnMap, method: MethodType) -> Json:
-    """Returns the row of a record, whose other columns keep their names. Raises `UnusableColumns`
-    for a value that cannot be read.
-    """
+    """Returns the row of a record, whose other columns stay. Raises `UnusableColumns`."""
     used = {*columns.values(), _TOOLS}
     row: Json = {
         name: value for name, value in record.items() if name not in used and value is not None
@@ -266,7 +230,11 @@ def row_of(record: Mapping[str, Any], columns: ColumnMap, method: MethodType) ->
 
 def _messages(record: Mapping[str, Any], columns: ColumnMap) -> list[Json]:
     if "messages" in columns:
-        return _parsed(record.get(columns["messages"]), columns["messages"])
+        name = columns["messages"]
+        messages = _json(record.get(name))
+        if not isinstance(messages, list):
+            raise UnusableColumns(f"the column '{name[:64]}' has no list of messages as JSON")
+        return messages
     system = record.get(columns["system"]) if "system" in columns else None
     lead = [{"role": "system", "content": _text(system)}] if system not in (None, "") else []
     prompt = record.get(columns["prompt"])
@@ -279,14 +247,10 @@ def _messages(record: Mapping[str, Any], columns: ColumnMap) -> list[Json]:
 
 
 def _tools(record: Mapping[str, Any], columns: ColumnMap) -> Json:
-    """Returns the tools that a row offers. Raises `UnusableColumns` for a text that is no JSON."""
     value = record.get(_TOOLS)
     if _TOOLS in columns.values() or value is None or value in ("", []):
         return {}
-    try:
-        tools = json.loads(value) if isinstance(value, str) else value
-    except (ValueError, RecursionError):
-        tools = None
+    tools = _json(value)
     if not isinstance(tools, list):
         raise UnusableColumns(
             "the column 'tools' has no list of function tools as JSON: rename it if it has "
@@ -295,14 +259,11 @@ def _tools(record: Mapping[str, Any], columns: ColumnMap) -> Json:
     return {_TOOLS: tools} if tools else {}
 
 
-def _parsed(value: Any, name: str) -> list[Json]:
+def _json(value: Any) -> Any:
     try:
-        messages = json.loads(value) if isinstance(value, str) else value
+        return json.loads(value) if isinstance(value, str) else value
     except (ValueError, RecursionError):
-        messages = None
-    if not isinstance(messages, list):
-        raise UnusableColumns(f"the column '{name[:64]}' has no list of messages as JSON")
-    return messages
+        return None
 
 
 def _answers(record: Mapping[str, Any], columns: ColumnMap, role: Role) -> list[Json]:
@@ -331,7 +292,6 @@ def _add_labels(row: Json, record: Mapping[str, Any], columns: ColumnMap) -> Non
 
 
 def tags_in(text: str) -> list[str]:
-    """Returns the tags of one cell of a table."""
     return _stripped(_TAG_SEPARATORS.split(text))
 
 

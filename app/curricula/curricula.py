@@ -7,9 +7,9 @@ from pydantic import ConfigDict, Field, StringConstraints
 
 from app.jobs.losses import OneOf
 from app.jobs.supervised import MethodType
-from app.kit.errors import PreflightIssue
 from app.kit.fields import DescribedModel, Json
 from app.kit.ids import Split
+from app.kit.schemas import WireModel
 from app.kit.texts import DATA_SET, DATA_SPLIT, REVISION
 from app.rollouts.trajectory import StopReason
 
@@ -22,42 +22,10 @@ CURRICULUM_SPLITS: Final[tuple[CurriculumSplit, ...]] = ("training", "validation
 
 @dataclass(frozen=True, slots=True)
 class SplitFile:
-    """One file of a curriculum, as of the creation of the version."""
-
     file_id: str
     rows: int
-    """Lines that are not blank, counted in the file itself."""
     bytes: int
     sha256: str
-    """SHA-256 of the file's bytes, in hexadecimal."""
-
-
-@dataclass(frozen=True, slots=True)
-class SplitReport:
-    file_id: str
-    rows: int
-    faulty_rows: int
-    duplicate_rows: int
-    duplicate_lines: tuple[tuple[int, int], ...]
-    """The first of them: (earlier line, repeated line)."""
-    tools: dict[str, int]
-    """Rows that offer each tool."""
-
-
-@dataclass(frozen=True, slots=True)
-class CurriculumReport:
-    method: MethodType
-    """The kind of job that the rows were read for."""
-    splits: dict[CurriculumSplit, SplitReport]
-    overlapping_rows: int
-    """Validation rows whose messages are in the training file too."""
-    overlapping_lines: tuple[tuple[int, int], ...]
-    """The first of them: (training line, validation line)."""
-    faults: tuple[PreflightIssue, ...]
-
-    @property
-    def passed(self) -> bool:
-        return all(fault.severity != "error" for fault in self.faults)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +78,7 @@ class TableSource(_ClosedModel):
     """Columns that are not guessed."""
     limit: _Limit | None = None
     """Reads no more than this many rows; without it, more rows than a curriculum may have are
-    refused.
-    """
+    refused."""
 
 
 class FileSource(TableSource):
@@ -215,12 +182,14 @@ class SplitOptions(_ClosedModel):
     """Chooses among the clusters of rows; the same seed makes the same choice."""
 
 
-class CurriculumOptions(_ClosedModel):
-    """Options for the rows of all sources."""
+class CurriculumOptions(WireModel):
+    """Options for the rows of `sources`."""
 
     method: MethodType = "reinforcement"
-    """The kind of job that the rows are for."""
+    """The kind of job that the rows of `sources` are for."""
     split: SplitOptions = SplitOptions()
-    """The held-out part."""
+    """The held-out part of the rows of `sources`. Rows that are nearly the same are on one side,
+    unless the finding `alike_rows` says otherwise."""
     invalid_rows: Literal["refuse", "skip"] = "refuse"
-    """`skip` leaves out rows that no such job takes, and counts them; `refuse` refuses them all."""
+    """`skip` leaves out rows of `sources` that no such job takes, and counts them; `refuse` refuses
+    the call."""

@@ -1,8 +1,4 @@
-"""Makes a curriculum from sources: a preview that stores nothing, or its files and their versions.
-
-Rows from feedback keep the people in them on record, as a build does, so that the removal of an end
-user finds them.
-"""
+"""Makes or previews a curriculum. Rows from feedback keep their people on record for removals."""
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -19,11 +15,10 @@ from app.curricula.curricula import (
     CurriculumSplit,
     SplitInput,
 )
-from app.curricula.reports import CollectedRows
 from app.curricula.service import CurriculumService, inline_name
 from app.curricula.source_files import SourceCopier, SourceFiles
 from app.curricula.source_rows import collect_rows
-from app.curricula.split_files import split_path
+from app.curricula.split_files import CollectedRows, split_path
 from app.database import Database
 from app.files.hub_data_sets import HubLocation
 from app.files.row_files import Inspections, RowFiles
@@ -46,8 +41,6 @@ class CurriculumMakerPorts:
 
 @dataclass(frozen=True, slots=True)
 class CollectedCurriculum:
-    """The rows of all sources in a directory, and their description."""
-
     collected: CollectedRows
     sources: SourceFiles
     directory: Path
@@ -126,7 +119,6 @@ class CurriculumMaker:
         file_ids: dict[CurriculumSplit, str],
         stored: list[str],
     ) -> dict[CurriculumSplit, SplitInput]:
-        """Stores the files. Adds their ids to `stored`."""
         counts = {
             "training": curriculum.collected.training_rows,
             "validation": curriculum.collected.validation_rows,
@@ -144,9 +136,7 @@ class CurriculumMaker:
     async def _note_people(
         self, curriculum: CollectedCurriculum, options: CurriculumOptions, file_ids: list[str]
     ) -> str | None:
-        """Notes the people in rows from feedback, before any file has them. Returns the id of the
-        record.
-        """
+        """Notes the people in rows from feedback before a file has them. Returns the record."""
         if not curriculum.sources.feedback_files:
             return None
         build_id, people = new_id("fbuild_"), curriculum.collected.people
@@ -202,13 +192,11 @@ def _made_from(curriculum: CollectedCurriculum, options: CurriculumOptions) -> J
 
 
 def _pinned(collected: CollectedRows, source: int) -> Json:
-    """Returns the commit of a source that has one."""
     found = {one.revision for one in collected.readings if one.source == source and one.revision}
     return {"revision": found.pop()} if found else {}
 
 
 def _feedback_report(collected: CollectedRows, options: CurriculumOptions) -> Json:
-    """Returns the report of rows that were copied from builds: no feedback was read."""
     rows = collected.feedback_rows
     return {
         "method": options.method,

@@ -1,6 +1,4 @@
-"""Makes rows from the rollouts of a job, in a separate process: the rows that were played, the
-conversations, or the best answer of a row against its worst one.
-"""
+"""Makes rows from the rollouts of a job, in a process of its own."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -18,7 +16,6 @@ from app.kit.ids import Split
 
 _MESSAGE_KEYS: Final = ("role", "content", "name", "tool_calls", "tool_call_id")
 _Row = tuple[CurriculumSplit, int]
-"""File and number of a row."""
 UnpairedCode = Literal["pair_with_calls", "pair_of_equal_answers"]
 UNPAIRED: Final = MappingProxyType[UnpairedCode, str](
     {
@@ -28,13 +25,10 @@ UNPAIRED: Final = MappingProxyType[UnpairedCode, str](
         "same answer.",
     }
 )
-"""Reasons why a row whose rewards differ has no pair."""
 
 
 @dataclass(frozen=True, slots=True)
 class RolloutFiles:
-    """The rollouts of a job as JSON Lines, and the files with the rows that they played."""
-
     rollouts: Path
     rows: Mapping[CurriculumSplit, Path]
 
@@ -54,8 +48,6 @@ def split_of(split: Split) -> CurriculumSplit | None:
 
 @dataclass(slots=True)
 class _PlayedRewards:
-    """The rewards of a row, and where its best and its worst rollout are."""
-
     rewards: list[float] = field(default_factory=list)
     best: tuple[float, int] = (float("-inf"), -1)
     worst: tuple[float, int] = (float("inf"), -1)
@@ -116,9 +108,7 @@ def _measured(rollouts: BinaryIO) -> dict[_Row, _PlayedRewards]:
 
 
 def _played(measured: Mapping[_Row, _PlayedRewards], items: "_PlayedRows") -> Iterator[Json]:
-    """Yields each row once. Its difficulty is 1 minus its mean reward, on the scale of all of these
-    rewards from 0 to 1; its spread is the range of its rewards on the same scale.
-    """
+    """Yields each row once; difficulty and spread are on the scale of all rewards."""
     rewards = [reward for played in measured.values() for reward in played.rewards]
     lowest, highest = min(rewards, default=0.0), max(rewards, default=0.0)
     width = (highest - lowest) or 1.0
@@ -139,9 +129,7 @@ def _pairs(
     rollouts: BinaryIO,
     unpaired: list[tuple[UnpairedCode, int]],
 ) -> Iterator[Json]:
-    """Yields the best against the worst answer of each row whose rewards differ. Adds the rows that
-    make no pair to `unpaired`.
-    """
+    """Yields the best against the worst answer of each row. Adds the others to `unpaired`."""
     for row, played in sorted(measured.items()):
         if not played.best[0] > played.worst[0]:
             continue
@@ -155,11 +143,7 @@ def _pairs(
             unpaired.append(("pair_of_equal_answers", row[1] + 1))
             continue
         given = _offering(items.get(row), {"messages": better[:-1]})
-        yield {
-            "input": given,
-            "preferred_output": better[-1:],
-            "non_preferred_output": worse[-1:],
-        }
+        yield {"input": given, "preferred_output": better[-1:], "non_preferred_output": worse[-1:]}
 
 
 def _at(rollouts: BinaryIO, offset: int) -> Json:
@@ -188,8 +172,6 @@ def _offering(item: Json | None, row: Json) -> Json:
 
 
 class _PlayedRows:
-    """Rows of a job's files by file and number, read when they are needed."""
-
     def __init__(self, paths: Mapping[CurriculumSplit, Path]) -> None:
         self._files: dict[CurriculumSplit, BinaryIO] = {
             part: path.open("rb") for part, path in paths.items()
@@ -204,7 +186,6 @@ class _PlayedRows:
             file.close()
 
     def get(self, row: _Row) -> Json | None:
-        """Returns the whole row; `None` if its file is gone."""
         part, number = row
         offsets = self._offsets.get(part, [])
         if number >= len(offsets):

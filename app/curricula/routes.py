@@ -2,6 +2,7 @@
 
 from fastapi import APIRouter, Request
 
+from app.curricula.curricula import CurriculumOptions
 from app.curricula.schemas import (
     CreateCurriculum,
     Curriculum,
@@ -11,12 +12,12 @@ from app.curricula.schemas import (
     RunCurriculumTest,
     UpdateCurriculum,
 )
-from app.http.dependencies import After, Limit, Services
+from app.http.dependencies import Services
 from app.http.error_replies import responses
 from app.http.requests import unless_client_hangs_up
-from app.kit.schemas import Deleted, Page
-from app.tools.registry_pages import AfterVersion, objects_page, versions_page
-from app.tools.schemas import Version, label_changes, unread_keys
+from app.tools.registry_routes import add_registry_routes
+from app.tools.schemas import label_changes, unread_keys
+from app.wiring import Factory
 
 router = APIRouter(prefix="/v1/curricula", tags=["Curricula"])
 
@@ -27,7 +28,7 @@ async def create_curriculum(body: CreateCurriculum, services: Services) -> Curri
     unread = unread_keys(body, Curriculum)
     if body.sources is not None:
         work = services.curriculum_maker().create(
-            body.name, body.sources, body.to_options(), metadata=body.metadata
+            body.name, body.sources, CurriculumOptions.read(body), metadata=body.metadata
         )
         return Curriculum.of(await work, unread)
     created = await services.curricula().create(
@@ -44,38 +45,10 @@ async def preview_curriculum(
     """Reads sources as `createCurriculum` would, and says what it would make of them: columns,
     first rows, findings and counts. Nothing is stored.
     """
-    work = services.curriculum_maker().preview(body.sources, body.to_options())
+    work = services.curriculum_maker().preview(body.sources, CurriculumOptions.read(body))
     return CurriculumPreview.of(await unless_client_hangs_up(request, work))
 
 
-@router.get("", operation_id="listCurricula", responses=responses())
-async def list_curricula(
-    services: Services, after: After = None, limit: Limit = 20
-) -> Page[Curriculum]:
-    """Lists objects, newest first, each in its newest version."""
-    return objects_page(Curriculum.of, await services.curricula().page(after=after, limit=limit))
-
-
-@router.get("/{curriculum_id}", operation_id="retrieveCurriculum", responses=responses(404))
-async def get_curriculum(
-    curriculum_id: str, services: Services, version: Version = None
-) -> Curriculum:
-    """Returns a curriculum, in its newest version unless `version` is sent."""
-    return Curriculum.of(await services.curricula().get(curriculum_id, version=version))
-
-
-@router.get(
-    "/{curriculum_id}/versions", operation_id="listCurriculumVersions", responses=responses(404)
-)
-async def list_curriculum_versions(
-    curriculum_id: str, services: Services, after: AfterVersion = None, limit: Limit = 20
-) -> Page[Curriculum]:
-    """Lists versions, newest first."""
-    found = await services.curricula().versions(curriculum_id, before=after, limit=limit)
-    return versions_page(Curriculum.of, found)
-
-
-@router.post("/{curriculum_id}", operation_id="updateCurriculum", responses=responses(404))
 async def update_curriculum(
     curriculum_id: str, body: UpdateCurriculum, services: Services
 ) -> Curriculum:
@@ -87,11 +60,15 @@ async def update_curriculum(
     return Curriculum.of(updated, unread)
 
 
-@router.delete("/{curriculum_id}", operation_id="deleteCurriculum", responses=responses(404))
-async def delete_curriculum(curriculum_id: str, services: Services) -> Deleted:
-    """Deletes a curriculum, but not its files."""
-    await services.curricula().delete(curriculum_id)
-    return Deleted(id=curriculum_id, object="curriculum", deleted=True)
+add_registry_routes(
+    router,
+    Curriculum,
+    Curriculum.of,
+    Factory.curricula,
+    update_curriculum,
+    nouns=("curriculum", "a curriculum", "curricula"),
+    deleting=", but not its files.",
+)
 
 
 @router.post("/{curriculum_id}/test", operation_id="testCurriculum", responses=responses(404))
@@ -102,5 +79,4 @@ async def run_curriculum_test(
     tools = None if body is None else frozenset(body.tools or ()) or None
     method = None if body is None else body.method
     work = services.curricula().test(curriculum_id, job_tools=tools, method=method)
-    registered, report = await unless_client_hangs_up(request, work)
-    return CurriculumTest.of(registered, report)
+    return await unless_client_hangs_up(request, work)

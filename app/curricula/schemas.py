@@ -1,13 +1,10 @@
-"""Sources of curricula on the wire (an extension): what a curriculum was made from, and the preview
-before it is made.
-"""
+"""Curricula on the wire (an extension): sources, preview, generated scenarios, tests."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import AfterValidator, Field, StringConstraints, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import Field, model_validator
 
 from app.curricula.curricula import (
     CURRICULUM_SPLITS,
@@ -16,19 +13,15 @@ from app.curricula.curricula import (
     MOST_SOURCES,
     Columns,
     CurriculumOptions,
-    CurriculumReport,
     CurriculumSplit,
     Source,
     SplitInput,
     SplitOptions,
-    SplitReport,
     TableFormat,
 )
-from app.curricula.reports import CollectedRows, Severity, TableReading
-from app.curricula.scenarios import ScenarioModel, ScenarioPlan, ScenarioSet
-from app.files.rows import MIN_EXAMPLES
+from app.curricula.scenarios import ScenarioSet
+from app.curricula.split_files import CollectedRows, CurriculumFinding, TableReading
 from app.jobs.preflight_schemas import Fault
-from app.jobs.reinforcement import MAX_TOOLS
 from app.jobs.schemas import Text
 from app.jobs.supervised import MethodType
 from app.kit.errors import refused_value
@@ -42,27 +35,7 @@ from app.tools.schemas import RegisteredObject, own_keys
 _FIRST_COLUMNS = 100
 
 
-class MakingKeys(WireModel):
-    """Options for the rows of `sources`."""
-
-    method: MethodType = "reinforcement"
-    """The kind of job that the rows of `sources` are for."""
-    split: SplitOptions = SplitOptions()
-    """The held-out part of the rows of `sources`. Rows that are nearly the same are on one side,
-    unless the finding `alike_rows` says otherwise.
-    """
-    invalid_rows: Literal["refuse", "skip"] = "refuse"
-    """`skip` leaves out rows of `sources` that no such job takes, and counts them; `refuse` refuses
-    the call.
-    """
-
-    def to_options(self) -> CurriculumOptions:
-        return CurriculumOptions(
-            method=self.method, split=self.split, invalid_rows=self.invalid_rows
-        )
-
-
-class PreviewCurriculum(MakingKeys, ClosedBody):
+class PreviewCurriculum(CurriculumOptions, ClosedBody):
     """A curriculum that is not made."""
 
     sources: Annotated[list[Source], Field(min_length=1, max_length=MOST_SOURCES)]
@@ -125,8 +98,7 @@ class PreviewedFile(DescribedModel):
     """Names of the first 100 columns."""
     columns: Columns | None
     """The columns that become parts of a row; `null` if the records are rows of a job's file
-    already, and `columns` of the source names none.
-    """
+    already, and `columns` of the source names none."""
     rows: int
     """Records that were read."""
     revision: str | None
@@ -137,23 +109,6 @@ class PreviewedFile(DescribedModel):
         shown: dict[str, Any] = asdict(reading)
         shown["header"] = reading.header[:_FIRST_COLUMNS]
         return cls.model_validate(shown)
-
-
-class CurriculumFinding(DescribedModel):
-    """Something that is worth knowing about the rows."""
-
-    severity: Severity
-    """`error`: the curriculum would be refused."""
-    code: str
-    """The finding in a word that programs can compare."""
-    message: str
-    """The finding in a sentence; of a row, the first one."""
-    source: int | None
-    """Position of the source in the call; `null` for all together."""
-    rows: int
-    """Number of rows with it; 0 if it is not about rows."""
-    lines: list[int]
-    """The first 20 of these rows by their line in the file, from 1."""
 
 
 class CurriculumPreview(_Counts):
@@ -176,52 +131,7 @@ class CurriculumPreview(_Counts):
             usable=gathered.findings.error is None,
             files=[PreviewedFile.of(reading) for reading in gathered.readings],
             first_rows=gathered.first_rows,
-            findings=[CurriculumFinding(**asdict(one)) for one in gathered.findings.listed()],
-        )
-
-
-_Words = Annotated[str, StringConstraints(min_length=1, max_length=10_000)]
-
-
-def _enough_for_a_file(rows: int) -> int:
-    if 0 < rows < MIN_EXAMPLES:
-        raise PydanticCustomError(
-            "too_few_rows",
-            "a validation file has {least} rows or more: send at least {least}, or 0 for training "
-            "rows alone, which no reinforcement job takes",
-            {"least": MIN_EXAMPLES},
-        )
-    return rows
-
-
-class GenerateScenarios(ClosedBody):
-    """The tools of an agent, and the model that writes tasks for it."""
-
-    tools: Annotated[list[Json], Field(min_length=1, max_length=MAX_TOOLS)]
-    """Functions of the agent, as in a row: `{"type": "function", "function": {…}}`."""
-    generator: ScenarioModel
-    """The model that writes the tasks."""
-    training_tasks: Annotated[int, Field(ge=10, le=500, strict=True)] = 24
-    """Rows to train on."""
-    validation_tasks: Annotated[
-        int, Field(ge=0, le=100, strict=True), AfterValidator(_enough_for_a_file)
-    ] = 10
-    """Held-out rows: 10 and more, or 0 for training rows alone. A reinforcement job needs a
-    validation file.
-    """
-    instructions: _Words | None = None
-    """Words about the tasks that are wanted."""
-    system_prompt: _Words | None = None
-    """System message of each row."""
-
-    def to_plan(self) -> ScenarioPlan:
-        return ScenarioPlan(
-            writer=self.generator,
-            tools=tuple(self.tools),
-            training_tasks=self.training_tasks,
-            validation_tasks=self.validation_tasks,
-            instructions=self.instructions,
-            system_prompt=self.system_prompt,
+            findings=gathered.findings.listed(),
         )
 
 
@@ -285,7 +195,6 @@ class _CurriculumKeys(WireModel):
     metadata: Metadata | None = None
 
     def to_data(self, *, every: bool) -> dict[CurriculumSplit, SplitInput]:
-        """Returns the splits that were sent; with `every`, also those that were not."""
         files = {"training": self.training_file, "validation": self.validation_file}
         rows = {"training": self.training, "validation": self.validation}
         return {
@@ -295,7 +204,7 @@ class _CurriculumKeys(WireModel):
         }
 
 
-class CreateCurriculum(_CurriculumKeys, MakingKeys):
+class CreateCurriculum(_CurriculumKeys, CurriculumOptions):
     """A new curriculum: ids of files, rows that are stored as files, or sources that both files are
     made from.
     """
@@ -304,8 +213,7 @@ class CreateCurriculum(_CurriculumKeys, MakingKeys):
     """Name that no other curriculum of the project has."""
     sources: Annotated[list[Source], Field(min_length=1, max_length=MOST_SOURCES)] | None = None
     """The sources of both files, one after the other; instead of `training`,
-    `training_file` and those of the validation.
-    """
+    `training_file` and those of the validation."""
 
     @model_validator(mode="after")
     def _check_sources(self) -> Self:
@@ -367,8 +275,7 @@ class RunCurriculumTest(ClosedBody):
     """Names of the job's tools; without them, rows may offer any tool."""
     method: MethodType | None = None
     """The kind of job that reads the rows; absent: that of its sources, else the
-    one that its first row fits.
-    """
+    one that its first row fits."""
 
 
 class LinePair(DescribedModel):
@@ -396,10 +303,6 @@ class SplitTest(DescribedModel):
     tools: dict[str, int]
     """Number of rows that offer each tool, by name."""
 
-    @classmethod
-    def of(cls, report: SplitReport) -> "SplitTest":
-        return cls.read(report, duplicate_lines=_pairs(report.duplicate_lines))
-
 
 class CurriculumTest(DescribedModel):
     """Result of reading the files of a curriculum; nothing is trained."""
@@ -423,21 +326,6 @@ class CurriculumTest(DescribedModel):
     faults: list[Fault]
     """Issues of rows, at most 100, then issues of a file as a whole."""
 
-    @classmethod
-    def of(cls, registered: RegisteredVersion, report: CurriculumReport) -> "CurriculumTest":
-        validation = report.splits.get("validation")
-        return cls(
-            curriculum_id=registered.id,
-            version=registered.version,
-            method=report.method,
-            passed=report.passed,
-            training=SplitTest.of(report.splits["training"]),
-            validation=None if validation is None else SplitTest.of(validation),
-            overlapping_rows=report.overlapping_rows,
-            overlapping_lines=_pairs(report.overlapping_lines),
-            faults=[Fault.of(issue) for issue in report.faults],
-        )
 
-
-def _pairs(lines: tuple[tuple[int, int], ...]) -> list[LinePair]:
+def line_pairs(lines: Iterable[tuple[int, int]]) -> list[LinePair]:
     return [LinePair(first=first, second=second) for first, second in lines]

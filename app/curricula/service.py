@@ -1,7 +1,4 @@
-"""Reads the files of a curriculum as a job would: every fault, repeats, overlap.
-
-One call with plain data in and out, so that it can run in a separate process.
-"""
+"""Registered curricula; reads their files as a job would, in a process of its own."""
 
 import asyncio
 from contextlib import AsyncExitStack
@@ -15,12 +12,11 @@ from app.curricula.curricula import (
     CURRICULUM_SPLITS,
     MADE_FROM,
     MAX_ROWS,
-    CurriculumReport,
     CurriculumSplit,
     SplitFile,
     SplitInput,
-    SplitReport,
 )
+from app.curricula.schemas import CurriculumTest, SplitTest, line_pairs
 from app.database import Database
 from app.files.datasets import OVERLAPPING_ROWS, Overlap, inspect_row, refuse_unreadable
 from app.files.files import FileRow
@@ -28,6 +24,7 @@ from app.files.row_files import PURPOSE, Inspections, RowFiles
 from app.files.rows import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES, MIN_EXAMPLES, is_blank
 from app.files.service import FileService
 from app.jobs.file_checks import FileRules, ReadFile, lines_of, read_file, row_reader
+from app.jobs.preflight_schemas import Fault
 from app.jobs.supervised import MethodType
 from app.kit.callers import Tenant
 from app.kit.errors import InvalidRequest, NotFound, PreflightIssue, missing_parameter
@@ -51,22 +48,51 @@ class SplitPath:
 
 
 def check_curriculum(
-    paths: tuple[SplitPath, ...], job_tools: frozenset[str] | None, method: MethodType | None
-) -> CurriculumReport:
-    """Checks the files. Raises `OSError` for a missing file. `job_tools` as in `check_row`; `None`
-    allows any. Without a `method`, the first row shows it.
-    """
+    paths: tuple[SplitPath, ...],
+    job_tools: frozenset[str] | None,
+    method: MethodType | None,
+    tested: tuple[str, int],
+) -> CurriculumTest:
     method = method or recognised_method(paths[0].path)
+    read = row_reader(method, job_tools)
     files = {
-        part.split: read_file(part.path, _rules(part.split, method, job_tools)) for part in paths
+        part.split: read_file(
+            part.path,
+            FileRules(
+                param=f"{part.split}_file",
+                code=f"invalid_{part.split}_file",
+                read_row=read,
+                min_rows=MIN_EXAMPLES,
+                max_rows=_MAX_ROWS[part.split],
+            ),
+        )
+        for part in paths
     }
-    overlap = _overlap(files)
-    return CurriculumReport(
+    overlap = Overlap(0, ())
+    if "validation" in files:
+        overlap = files["training"].prompts.overlap(files["validation"].prompts)
+    splits = {
+        part.split: SplitTest(
+            file_id=part.file_id,
+            rows=file.rows,
+            faulty_rows=file.faulty_rows,
+            duplicate_rows=file.prompts.repeats,
+            duplicate_lines=line_pairs(file.prompts.repeated_lines),
+            tools=dict(sorted(file.tools.items())),
+        )
+        for part, file in zip(paths, files.values(), strict=True)
+    }
+    faults = _faults(files, overlap)
+    return CurriculumTest(
+        curriculum_id=tested[0],
+        version=tested[1],
         method=method,
-        splits={part.split: _report(part.file_id, files[part.split]) for part in paths},
+        passed=all(fault.severity != "error" for fault in faults),
+        training=splits["training"],
+        validation=splits.get("validation"),
         overlapping_rows=overlap.rows,
-        overlapping_lines=overlap.lines,
-        faults=tuple(_faults(files, overlap)),
+        overlapping_lines=line_pairs(overlap.lines),
+        faults=[Fault.of(fault) for fault in faults],
     )
 
 
@@ -81,37 +107,7 @@ def recognised_method(path: Path) -> MethodType:
     return "dpo" if b'"preferred_output"' in first else "reinforcement"
 
 
-def _rules(
-    split: CurriculumSplit, method: MethodType, job_tools: frozenset[str] | None
-) -> FileRules:
-    return FileRules(
-        param=f"{split}_file",
-        code=f"invalid_{split}_file",
-        read_row=row_reader(method, job_tools),
-        min_rows=MIN_EXAMPLES,
-        max_rows=_MAX_ROWS[split],
-    )
-
-
-def _report(file_id: str, file: ReadFile) -> SplitReport:
-    return SplitReport(
-        file_id=file_id,
-        rows=file.rows,
-        faulty_rows=file.faulty_rows,
-        duplicate_rows=file.prompts.repeats,
-        duplicate_lines=tuple(file.prompts.repeated_lines),
-        tools=dict(sorted(file.tools.items())),
-    )
-
-
-def _overlap(files: dict[CurriculumSplit, ReadFile]) -> Overlap:
-    if len(files) < 2:  # noqa: PLR2004 - two files overlap
-        return Overlap(0, ())
-    return files["training"].prompts.overlap(files["validation"].prompts)
-
-
 def _faults(files: dict[CurriculumSplit, ReadFile], overlap: Overlap) -> list[PreflightIssue]:
-    """Returns the faults of rows, at most 100 over both files, then the faults of whole files."""
     found = [issue for file in files.values() for issue in file.issues]
     in_rows = [issue for issue in found if issue.line is not None][:MAX_FAULTS]
     of_files = [issue for issue in found if issue.line is None]
@@ -148,9 +144,6 @@ class CurriculumService(RegistryService):
         metadata: dict[str, str] | None,
         made_from: Json | None = None,
     ) -> RegisteredVersion:
-        """Creates a curriculum. `made_from` describes the sources of files that the service made.
-        Raises `InvalidRequest` for a file that is invalid, has too many rows, or is missing.
-        """
         _check_sent(sent)
         if sent["training"] == SplitInput(None, None):
             raise missing_parameter("training_file")
@@ -165,14 +158,9 @@ class CurriculumService(RegistryService):
             raise
 
     async def update(
-        self,
-        curriculum_id: str,
-        sent: dict[CurriculumSplit, SplitInput],
-        labels: LabelChanges,
+        self, curriculum_id: str, sent: dict[CurriculumSplit, SplitInput], labels: LabelChanges
     ) -> RegisteredVersion:
-        """Inserts a new version. A split that is missing in `sent` stays; an empty one is
-        removed.
-        """
+        """Inserts a new version. A missing split stays; an empty one is removed."""
         _check_sent(sent)
         if sent.get("training") == SplitInput(None, None):
             sent = {split: data for split, data in sent.items() if split != "training"}
@@ -193,10 +181,8 @@ class CurriculumService(RegistryService):
         *,
         job_tools: frozenset[str] | None,
         method: MethodType | None = None,
-    ) -> tuple[RegisteredVersion, CurriculumReport]:
-        """Reads every row as a job of `method` would, by default of the kind that the rows were
-        made for, else of the one that fits. Without `job_tools` rows may offer any tool.
-        """
+    ) -> CurriculumTest:
+        """Reads every row as a job of `method` would, by default of the one that fits."""
         registered = await self.get(curriculum_id)
         made_for = (registered.definition.get(MADE_FROM) or {}).get("method")
         async with AsyncExitStack() as stack:
@@ -209,15 +195,18 @@ class CurriculumService(RegistryService):
                         self._data.inspections.copy(row.object_key)
                     )
                     paths.append(SplitPath(split, row.id, path))
-            report = await self._data.inspections.run(
-                self._tenant, check_curriculum, tuple(paths), job_tools, method or made_for
+            return await self._data.inspections.run(
+                self._tenant,
+                check_curriculum,
+                tuple(paths),
+                job_tools,
+                method or made_for,
+                (registered.id, registered.version),
             )
-        return registered, report
 
     async def _definition(
         self, sent: dict[CurriculumSplit, SplitInput], made: list[str]
     ) -> dict[str, Any]:
-        """Returns the definition by split. Adds the ids of files that it writes to `made`."""
         definition: dict[str, Any] = {}
         for split, data in sent.items():
             if data.rows is not None:
@@ -248,9 +237,6 @@ class CurriculumService(RegistryService):
         return row
 
     async def _count(self, row: FileRow, param: str) -> int:
-        """Counts the lines that are not blank. Raises `InvalidRequest` at the first line beyond the
-        limit.
-        """
         counter = RowCounter(limit=MAX_ROWS)
         try:
             async for block in self._data.objects.read(row.object_key):
@@ -272,8 +258,6 @@ class CurriculumService(RegistryService):
 
 
 class RowCounter:
-    """Counts rows in the blocks of a file; keeps only the state of one unfinished line."""
-
     def __init__(self, *, limit: int) -> None:
         self._limit = limit
         self.rows = 0
@@ -300,7 +284,6 @@ class RowCounter:
 
 
 def inline_name(split: CurriculumSplit) -> str:
-    """Returns the file name for inline rows."""
     return f"curriculum-{split}.jsonl"
 
 

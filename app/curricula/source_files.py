@@ -23,11 +23,7 @@ from app.curricula.curricula import (
 from app.curricula.rollout_rows import RolloutFiles, split_of
 from app.curricula.service import CurriculumService
 from app.curricula.source_rows import CollectedSource, HubFiles, PlayedRollouts, TableFile
-from app.curricula.split_files import (
-    description_of,
-    refuse_path,
-    rollout_line,
-)
+from app.curricula.split_files import description_of, refuse_path, rollout_line
 from app.database import Database
 from app.files.files import FileRow
 from app.files.hub_data_sets import HubLocation
@@ -45,17 +41,9 @@ _BATCH: Final = 100
 
 @dataclass(slots=True)
 class SourceFiles:
-    """The files and the description of all sources."""
-
     files: list[CollectedSource] = field(default_factory=list)
     described: list[Json] = field(default_factory=list)
-    """Each source with its exact version, without its rows."""
     feedback_files: list[str] = field(default_factory=list)
-    """Ids of files that belong to builds from feedback."""
-
-    def add_data_set(self, number: int, source: HubSource, location: HubLocation) -> None:
-        self.files.append(HubFiles(number, source, location))
-        self.described.append(description_of(source))
 
 
 class SourceCopier:
@@ -77,9 +65,7 @@ class SourceCopier:
     async def copies(
         self, sources: Sequence[AnySource], directory: Path, stack: AsyncExitStack
     ) -> SourceFiles:
-        """Returns local files, which are there until `stack` closes. Raises `InvalidRequest` for
-        what the project does not have.
-        """
+        """Returns local files, which live until `stack` closes. Raises `InvalidRequest`."""
         found = SourceFiles()
         for number, source in enumerate(sources):
             copier = _OneSourceCopier(self, number, directory, stack)
@@ -95,7 +81,8 @@ class SourceCopier:
                 case BuildSource():
                     await copier.feedback(source, found)
                 case HubSource():
-                    found.add_data_set(number, source, self._hub)
+                    found.files.append(HubFiles(number, source, self._hub))
+                    found.described.append(description_of(source))
                 case _:
                     assert_never(source)
         return found
@@ -111,7 +98,6 @@ class SourceCopier:
         return found[0]
 
     async def feedback_files(self, rows: Sequence[FileRow]) -> set[str]:
-        """Returns the ids of those files that belong to builds from feedback."""
         ids = [row.id for row in rows]
         async with self._database.tenant(self._tenant) as unit:
             builds = await unit.feedback_builds.with_files(ids)
@@ -128,7 +114,6 @@ class SourceCopier:
             ) from error
 
     async def parts(self, source: CurriculumSource, param: str) -> tuple[Json, list[FileRow]]:
-        """Returns a curriculum's exact version and its files."""
         try:
             held = await self._curricula.get(source.curriculum_id, version=source.version)
         except NotFound as error:
@@ -269,7 +254,6 @@ class _OneSourceCopier:
 
 
 def _where(source: RolloutsSource, root: str) -> RolloutFilter:
-    """Returns the conditions of a source. Raises `InvalidRequest` for contradictory ones."""
     where = RolloutFilter(
         split=source.split,
         step=source.step,

@@ -1,4 +1,4 @@
-"""Makes rows of the records of one file, in a separate process."""
+"""Makes rows of the records of all sources, in a separate process."""
 
 import json
 from collections import Counter
@@ -20,15 +20,18 @@ from app.curricula.columns import (
     unread_context,
 )
 from app.curricula.curricula import MAX_ROWS, Columns, CurriculumOptions, HubSource
-from app.curricula.reports import (
+from app.curricula.rollout_rows import UNPAIRED, RolloutFiles, write_rows
+from app.curricula.split_files import (
+    ALL_ROWS,
     SHOWN_ROWS,
     CollectedRows,
     Findings,
     Severity,
     TableReading,
+    prompt_key,
+    prompt_text,
+    write_splits,
 )
-from app.curricula.rollout_rows import UNPAIRED, RolloutFiles, write_rows
-from app.curricula.split_files import ALL_ROWS, prompt_key, prompt_text, write_splits
 from app.files.datasets import inspect_row
 from app.files.division import (
     UNREAD_DIFFICULTY,
@@ -53,22 +56,15 @@ _FORMULA: Final = ("=", "+", "-", "@")
 
 @dataclass(frozen=True, slots=True)
 class TableFile:
-    """A file with records."""
-
     source: int
     file: SourceFile
     columns: Columns = field(default_factory=Columns)
     limit: int | None = None
-    """Most rows of the whole source."""
     from_feedback: bool = False
-    """True if its rows name people in them. Such rows stay as they are: a mapping of columns could
-    drop the names.
-    """
+    """True if its rows name people, which a mapping of columns could drop."""
 
 
 class SourceRows:
-    """The rows of a file. Notes in `reading` how it is read."""
-
     def __init__(
         self, table: TableFile, method: MethodType, *, reading: TableReading, findings: Findings
     ) -> None:
@@ -92,9 +88,6 @@ class SourceRows:
             self._findings.add("warning", "encoding_guessed", message, source=reading.source)
 
     def row(self, line: int, record: Json) -> TableRecord:
-        """Returns the row of a record, or its fault. Raises `UnusableColumns` if the columns make
-        no rows.
-        """
         if self._table.from_feedback or _is_row(record, self._method, self._table.columns):
             return labelled_row(record, self._row_columns(record))
         return self._mapped(record, self._table_columns(record), line)
@@ -118,7 +111,6 @@ class SourceRows:
         return self._columns
 
     def _note_columns(self, header: list[str], columns: ColumnMap) -> None:
-        """Notes the columns whose texts a person would look for in the rows at another place."""
         prompt = columns.get("prompt", "")[:64]
         notes: tuple[tuple[Severity, str, list[str], str], ...] = (
             (
@@ -151,9 +143,7 @@ class SourceRows:
 
 
 def _is_row(record: Json, method: MethodType, columns: Columns) -> bool:
-    """Returns whether a record is a row of a job's file already. A column for the messages or the
-    prompt says that it is not.
-    """
+    """Returns whether a record is a row already; a column for messages or prompt says no."""
     if columns.prompt is not None or columns.messages is not None:
         return False
     match method:
@@ -167,8 +157,6 @@ def _is_row(record: Json, method: MethodType, columns: Columns) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class PlayedRollouts:
-    """The rollouts of a job, from which a file with rows is made first."""
-
     source: int
     rollouts: RolloutFiles
     made: Path
@@ -177,8 +165,6 @@ class PlayedRollouts:
 
 @dataclass(frozen=True, slots=True)
 class HubFiles:
-    """The files of a data set, which are known once the hub was asked."""
-
     source: int
     wanted: HubSource
     location: HubLocation
@@ -190,9 +176,6 @@ CollectedSource = TableFile | PlayedRollouts | HubFiles
 def collect_rows(
     sources: tuple[CollectedSource, ...], options: CurriculumOptions, directory: Path
 ) -> CollectedRows:
-    """Writes the rows of all sources into `split_path`s of the directory, unless a finding is an
-    error. Raises `OSError` for a file that is gone.
-    """
     found = CollectedRows()
     rows = _RowCollector(options, found)
     with (directory / ALL_ROWS).open("wb") as out:
@@ -215,8 +198,6 @@ def collect_rows(
 
 
 class _RowCollector:
-    """Reads the rows of one file after the other, and writes each as a line."""
-
     def __init__(self, options: CurriculumOptions, found: CollectedRows) -> None:
         self._options = options
         self._found = found
@@ -278,7 +259,6 @@ class _RowCollector:
             self._found.findings.add("error", "unusable_columns", message, source=table.source)
 
     def _read_file(self, table: TableFile, reading: TableReading, out: BinaryIO) -> None:
-        """Raises `TableFault` and `UnusableColumns`."""
         findings = self._found.findings
         rows = SourceRows(table, self._options.method, reading=reading, findings=findings)
         opened = open_table(table.file)
@@ -293,7 +273,6 @@ class _RowCollector:
                 return
 
     def _is_full(self, source: int, limit: int | None) -> bool:
-        """Returns whether a source with more to read has given as many rows as its limit."""
         if limit is None or self._read[source] < limit:
             return False
         message = f"Only the first {limit} rows are read: 'limit' says so."
@@ -302,11 +281,12 @@ class _RowCollector:
 
     def _take(self, each: TableFile, line: int, record: TableRecord, out: BinaryIO) -> bool:
         """Writes a row; returns false at the first one that no curriculum has room for."""
-        fault, content = (record, b"") if isinstance(record, str) else (None, _line(record))
-        if fault is None:
-            fault = self._fault_of(content, line)
-        if fault is not None or isinstance(record, str):
-            self._refuse(each.source, line, fault or "")
+        if isinstance(record, str):
+            self._refuse(each.source, line, record)
+            return True
+        content = _line(record)
+        for fault in inspect_row(self._options.method, content, line)[1][:1]:
+            self._refuse(each.source, line, f"{fault.pointer} {fault.message}".strip())
             return True
         if self._found.rows == MAX_ROWS:
             message = (
@@ -332,12 +312,6 @@ class _RowCollector:
             )
         self._note(each, record, content)
         return True
-
-    def _fault_of(self, content: bytes, line: int) -> str | None:
-        faults = inspect_row(self._options.method, content, line)[1]
-        if not faults:
-            return None
-        return f"{faults[0].pointer} {faults[0].message}".strip()
 
     def _refuse(self, source: int, line: int, fault: str) -> None:
         message = f"Line {line}: {fault}."

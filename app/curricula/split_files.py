@@ -1,25 +1,123 @@
-"""Writes the description and the rollouts of sources, and refuses paths instead of ids."""
+"""The rows of all sources: their description, and their division into two files."""
 
 import json
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, assert_never
+from typing import Any, Final, Literal, assert_never
 
-from app.curricula.curricula import AnySource, CurriculumOptions, CurriculumSplit
-from app.curricula.reports import CollectedRows
+from app.curricula.columns import ColumnMap
+from app.curricula.curricula import AnySource, CurriculumOptions, CurriculumSplit, TableFormat
 from app.files.division import MOST_PIECES, Pieces, StratifiedRow, cluster_and_divide, pieces_of
 from app.files.rows import MIN_EXAMPLES
 from app.jobs.supervised import MethodType
 from app.kit.errors import refused_value
-from app.kit.fields import Json
+from app.kit.fields import DescribedModel, Json
 from app.models.chat import text_of
 from app.rollouts.rollouts import RolloutRow
 from app.teaching.feedback.feedback import digest
 
+Severity = Literal["error", "warning", "info"]
+_MOST_LINES: Final = 20
+SHOWN_ROWS: Final = 5
+
+
+class CurriculumFinding(DescribedModel):
+    """Something that is worth knowing about the rows."""
+
+    severity: Severity
+    """`error`: the curriculum would be refused."""
+    code: str
+    """The finding in a word that programs can compare."""
+    message: str
+    """The finding in a sentence; of a row, the first one."""
+    source: int | None
+    """Position of the source in the call; `null` for all together."""
+    rows: int
+    """Number of rows with it; 0 if it is not about rows."""
+    lines: list[int]
+    """The first 20 of these rows by their line in the file, from 1."""
+
+
+@dataclass(slots=True)
+class TableReading:
+    source: int
+    filename: str
+    format: TableFormat | None = None
+    encoding: str | None = None
+    encoding_guessed: bool = False
+    delimiter: str | None = None
+    header: list[str] = field(default_factory=list)
+    columns: ColumnMap | None = None
+    """The mapping of columns; `None` for rows of a job's file of which no column is named."""
+    rows: int = 0
+    revision: str | None = None
+
+
+@dataclass(slots=True)
+class Findings:
+    found: dict[tuple[str, int | None], CurriculumFinding] = field(default_factory=dict)
+
+    def add(
+        self,
+        severity: Severity,
+        code: str,
+        message: str,
+        *,
+        source: int | None = None,
+        line: int | None = None,
+    ) -> None:
+        """Counts a finding. The first message of a code and source is kept."""
+        new = CurriculumFinding(
+            severity=severity, code=code, message=message, source=source, rows=0, lines=[]
+        )
+        known = self.found.setdefault((code, source), new)
+        if line is not None:
+            known.rows += 1
+            if len(known.lines) < _MOST_LINES:
+                known.lines.append(line)
+
+    @property
+    def error(self) -> CurriculumFinding | None:
+        return next((each for each in self.found.values() if each.severity == "error"), None)
+
+    def listed(self) -> list[CurriculumFinding]:
+        order = {"error": 0, "warning": 1, "info": 2}
+        return sorted(self.found.values(), key=lambda each: order[each.severity])
+
+
+@dataclass(slots=True)
+class CollectedRows:
+    readings: list[TableReading] = field(default_factory=list)
+    findings: Findings = field(default_factory=Findings)
+    first_rows: list[Json] = field(default_factory=list)
+    rows: int = 0
+    skipped_rows: int = 0
+    training_rows: int = 0
+    validation_rows: int = 0
+    prompts: int = 0
+    clusters: int = 0
+    alike_rows: int = 0
+    tags: dict[str, list[int]] = field(default_factory=dict)
+    people: list[str] = field(default_factory=list)
+    feedback_rows: Counter[str] = field(default_factory=Counter)
+
+    def summary(self) -> dict[str, Any]:
+        return {
+            "rows": self.rows,
+            "skipped_rows": self.skipped_rows,
+            "training_rows": self.training_rows,
+            "validation_rows": self.validation_rows,
+            "row_groups": self.clusters,
+            "tags": {
+                tag: {"training_rows": counts[0], "validation_rows": counts[1]}
+                for tag, counts in sorted(self.tags.items())
+            },
+        }
+
 
 def refuse_path(sent: str, param: str) -> None:
-    """Raises `InvalidRequest` for a path or an address instead of an id."""
     if "/" in sent or "\\" in sent or sent.startswith(".") or ":" in sent:
         raise refused_value(
             param,
@@ -46,7 +144,6 @@ def rollout_line(rollout: RolloutRow) -> bytes:
 
 
 ALL_ROWS: Final = "rows.jsonl"
-"""Name of the file with the rows of all sources, in a directory of the reading."""
 ALIKE: Final = (
     "{rows} rows differ in so little that whole clusters of near-duplicates could not be divided: "
     "they are divided by what differs in them, so both parts have rows of the same form, and the "
@@ -116,7 +213,6 @@ def write_splits(
 def _pieces(
     rows: Sequence[StratifiedRow], options: CurriculumOptions, directory: Path
 ) -> dict[str, Pieces]:
-    """Returns the pieces of each prompt, by the key of its rows."""
     different = len({row.key for row in rows})
     most = min(MOST_PIECES, max(_FEWEST_PIECES, _PIECES // max(1, different)))
     pieces = dict[str, Pieces]()

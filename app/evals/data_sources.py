@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter
 from pydantic_core import PydanticCustomError
 
 from app.files.rows import DatasetError, load_line
-from app.graders.judge_prompts import MAX_MESSAGES, FewMessages, JudgeMessage
+from app.graders.grader_model import MAX_MESSAGES, FewMessages, JudgeMessage
 from app.graders.templates import TemplateError, parse_template
 from app.kit.errors import InvalidRequest, refused_value
 from app.kit.fields import Json

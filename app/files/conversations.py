@@ -1,7 +1,4 @@
-"""Checks the order of a chat's messages, and writes them in the form that every engine reads.
-
-Each tool call is answered once, before the next message of another role.
-"""
+"""Checks a chat's messages and tools, and writes them as every engine reads them."""
 
 import json
 from collections.abc import Iterable
@@ -22,7 +19,6 @@ _COPIED: Final = ("role", "name", "tool_call_id")
 
 
 def check_conversation(messages: list[Any]) -> None:
-    """Raises `InvalidRequest` for the first message that a chat cannot have."""
     if not messages:
         raise InvalidRequest(
             "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an "
@@ -50,8 +46,6 @@ def check_conversation(messages: list[Any]) -> None:
 
 
 class _Calls:
-    """The tool calls of one message, and the messages that answered them."""
-
     def __init__(self, message: Json, *, param: str) -> None:
         self._param = param
         self._calls = [call["id"] for call in message.get("tool_calls") or ()]
@@ -95,10 +89,7 @@ class _Calls:
 
 
 def engine_messages(messages: list[Json]) -> list[Json]:
-    """Returns a checked conversation as engines read it: without hints and nulls, with refusals as
-    text, parts as one text and reasoning under both of its names.
-    """
-    return [_engine_message(message) for message in messages]
+    return list(map(_engine_message, messages))
 
 
 def _engine_message(message: Json) -> Json:
@@ -136,20 +127,15 @@ _KEYS: Final = MappingProxyType(
         "tool": (*_EVERY_ROLE, "tool_call_id"),
     }
 )  # fmt: skip
-"""Known keys of a message by role. `annotations` and `parsed`, and `index` and `parsed_arguments`
-of calls, come from replies of the hosted API and its client helpers, which clients send back
-unchanged.
-"""
+"""Known keys of a message by role. Clients send back those of replies, such as `annotations`,
+`parsed`, `index` and `parsed_arguments`."""
 _CALL_KEYS: Final = ("id", "type", "function", "index")
 _FUNCTION_KEYS: Final = ("name", "arguments", "parsed_arguments")
 _REPLACES_CONTENT: Final = ("tool_calls", "refusal", *REASONING)
-"""Fields that an assistant message may have instead of content. Engines return the last two when a
-turn ends within its reasoning.
-"""
+"""Fields that an assistant message may have instead of content; a turn may end in reasoning."""
 
 
 def check_message(message: Any, param: str) -> None:
-    """Raises `InvalidRequest` for the first fault; `param` is the message's parameter."""
     if not isinstance(message, dict):
         raise invalid_type(param, "an object", message)
     role = _checked_role(message.get("role"), f"{param}.role")
@@ -181,7 +167,6 @@ def _checked_role(role: Any, param: str) -> str:
 
 
 def refuse_unknown(holder: Json, known: Iterable[str], param: str) -> None:
-    """Raises `InvalidRequest` for the first unknown key with a value."""
     for key, value in holder.items():
         if key not in known and value is not None:
             raise unknown_parameter(f"{param}.{key[:64]}")
@@ -290,11 +275,9 @@ _CHOICES: Final = ("none", "auto", "required")
 _NAME: Final = pattern(TOOL_NAME)
 _FUNCTION_KEYS_TOOLS: Final = ("name", "description", "parameters", "strict")
 _NEEDS_TOOLS: Final = ("tool_choice", "parallel_tool_calls")
-"""Parameters that the hosted API refuses without tools."""
 
 
 def check_tools(param: str, value: Any) -> None:
-    """Raises `InvalidRequest` for the first tool that cannot be offered."""
     if not isinstance(value, list):
         raise invalid_type(param, "an array", value)
     if len(value) > MAX_TOOLS:
@@ -327,7 +310,6 @@ def check_tool_choice(param: str, value: Any) -> None:
 
 
 def check_choice_among_tools(body: Json) -> None:
-    """Raises `InvalidRequest` for a choice without tools, or of a tool that is not offered."""
     for name in _NEEDS_TOOLS:
         if body.get(name) is not None and not body.get("tools"):
             reason = "it is only allowed when 'tools' are specified"
@@ -355,7 +337,9 @@ def _check_tool(tool: Any, item_param: str) -> None:
     if strict is not None and not isinstance(strict, bool):
         raise invalid_type(f"{inner}.strict", "a boolean", strict)
     if schema is not None:
-        _check_schema(schema, f"{inner}.parameters", function["name"])
+        if not isinstance(schema, dict):
+            raise invalid_type(f"{inner}.parameters", "an object", schema)
+        refuse_function_schema(schema, f"{inner}.parameters", function["name"])
 
 
 def _check_name(function: Any, item_param: str, *, known: tuple[str, ...]) -> None:
@@ -369,14 +353,7 @@ def _check_name(function: Any, item_param: str, *, known: tuple[str, ...]) -> No
         raise invalid_value(f"{item_param}.name", f"it must be {PATTERNS[TOOL_NAME]}")
 
 
-def _check_schema(schema: Any, item_param: str, name: str) -> None:
-    if not isinstance(schema, dict):
-        raise invalid_type(item_param, "an object", schema)
-    refuse_function_schema(schema, item_param, name)
-
-
 _SHOWN_FAULTS: Final = 64
-"""Largest number of characters of a refused value in a message."""
 _KINDS: Final = {
     bool: "a boolean",
     int: "an integer",
@@ -419,7 +396,6 @@ def not_one_of(param: str, value: Any, supported: Iterable[str]) -> InvalidReque
 
 
 def unsupported_value(param: str, value: Any, supported: Iterable[Any]) -> InvalidRequest:
-    """Refuses a value that the hosted API knows and this service does not."""
     return InvalidRequest(
         f"Unsupported value: '{param}' does not support {shown_value(value)} here. "
         f"Supported values are: {_listed(supported)}.",
@@ -429,9 +405,7 @@ def unsupported_value(param: str, value: Any, supported: Iterable[Any]) -> Inval
 
 
 def unsupported_parameter(param: str, cure: str) -> InvalidRequest:
-    """Refuses a parameter that the hosted API knows and this service does not. `cure` is a whole
-    sentence.
-    """
+    """Refuses a parameter that only the hosted API knows. `cure` is a sentence."""
     return InvalidRequest(
         f"Unsupported parameter: '{param}' is not supported here. {cure}",
         param=param,
@@ -440,9 +414,7 @@ def unsupported_parameter(param: str, cure: str) -> InvalidRequest:
 
 
 def too_low(param: str, kind: str, bound: str, value: float) -> InvalidRequest:
-    """Returns the error for a value that is too low; `kind` is `integer` or `decimal`; `bound` is
-    `>= 0` or `> 0`.
-    """
+    """`kind` is `integer` or `decimal`; `bound` is `>= 0` or `> 0`."""
     return InvalidRequest(
         f"Invalid '{param}': {kind} below minimum value. Expected a value {bound}, but got "
         f"{shown_value(value)} instead.",
@@ -461,7 +433,6 @@ def too_high(param: str, kind: str, bound: str, value: float) -> InvalidRequest:
 
 
 def shown_value(value: Any) -> str:
-    """Returns a value as a message repeats it: texts in quotes, the rest as JSON, cut if long."""
     if isinstance(value, str):
         return f"'{value[:_SHOWN_FAULTS]}'"
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 1 << 200:

@@ -1,7 +1,4 @@
-"""Row formats by method, and the check of one line.
-
-Pure, so that API, command line and worker give the same answer.
-"""
+"""Row formats by method, and the check of one line: the same for API, command line and worker."""
 
 import hashlib
 import json
@@ -11,15 +8,14 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import Any, Final, assert_never, get_args
 
-from app.files import rows as preference_rows
-from app.files import rows as supervised_rows
 from app.files.rows import (
-    MAX_ROW_BYTES,
     DatasetError,
     Fault,
     is_blank,
     load_line,
     messages_faults,
+    preference_row_faults,
+    supervised_row_faults,
     tools_faults,
 )
 from app.jobs.reinforcement import RUNS_CALLS
@@ -31,10 +27,6 @@ from app.kit.fields import DescribedFields
 def check_row(
     method: MethodType, line: bytes, number: int, *, job_tools: AbstractSet[str] | None = None
 ) -> dict[str, Any]:
-    """Returns the row on line `number` (from 1). Raises `DatasetError` with its first fault.
-
-    `job_tools` are the tools of a reinforcement job, by name; `None`: rows offer any tool.
-    """
     item = load_line(line, number)
     for pointer, message in _faults(method, item, job_tools):
         raise DatasetError(number, pointer, message)
@@ -49,9 +41,6 @@ def inspect_row(
     job_tools: AbstractSet[str] | None = None,
     train_on: TrainOn = "all",
 ) -> tuple[dict[str, Any] | None, list[DatasetError]]:
-    """Returns the row on line `number`, `None` if it is unusable, and everything that is wrong with
-    it. `train_on` says which answers of a supervised row are learned.
-    """
     try:
         item = load_line(line, number)
     except DatasetError as error:
@@ -64,9 +53,7 @@ def inspect_row(
 
 
 def refuse_unreadable(rows: Sequence[dict[str, Any]], param: str) -> None:
-    """Raises `InvalidRequest` at a row that no job can read: a job reads all rows by one method,
-    and the row is the first faulty one for the method that reads most of those before it.
-    """
+    """Raises `InvalidRequest` at a row that no job can read, by the method that reads most."""
     methods: tuple[MethodType, ...] = get_args(MethodType)
     at, pointer, message = 0, "", ""
     for method in reversed(methods):  # where two are equal, a reinforcement job's fault is named
@@ -90,9 +77,6 @@ def refuse_unreadable(rows: Sequence[dict[str, Any]], param: str) -> None:
 
 
 def prompt_messages(method: MethodType, item: dict[str, Any]) -> list[dict[str, Any]]:
-    """Returns the messages of a row without faults: the prompt, and for supervised and preference
-    rows the answer to learn, which must fit into the context as well.
-    """
     match method:
         case "reinforcement" | "supervised":
             messages: list[dict[str, Any]] = item["messages"]
@@ -111,9 +95,9 @@ def _faults(
 ) -> Iterator[Fault]:
     match method:
         case "supervised":
-            return supervised_rows.supervised_row_faults(item, train_on)
+            return supervised_row_faults(item, train_on)
         case "dpo":
-            return preference_rows.preference_row_faults(item)
+            return preference_row_faults(item)
         case "reinforcement":
             return row_faults(item, job_tools)
         case _:
@@ -152,19 +136,15 @@ class Overlap(DescribedFields):
 
 @dataclass(slots=True)
 class Prompts:
-    """The prompts of one file, by their digest."""
-
     first_lines: dict[bytes, int] = field(default_factory=dict)
     rows: Counter[bytes] = field(default_factory=Counter)
-    """Rows with each prompt."""
     repeats: int = 0
-    """Rows that repeat an earlier prompt."""
     repeated_lines: list[tuple[int, int]] = field(default_factory=list)
     """The first of them: (earlier line, repeated line)."""
 
     def see(self, messages: Sequence[dict[str, Any]], line: int) -> None:
-        """Counts the prompt of the row on `line` (from 1)."""
-        digest = _digest(messages)
+        text = json.dumps(messages, sort_keys=True, separators=(",", ":"))
+        digest = hashlib.blake2b(text.encode(), digest_size=16).digest()
         self.rows[digest] += 1
         first = self.first_lines.setdefault(digest, line)
         if first != line:
@@ -173,7 +153,6 @@ class Prompts:
                 self.repeated_lines.append((first, line))
 
     def overlap(self, held_out: "Prompts") -> Overlap:
-        """Returns the rows of a validation file that are in this training file too."""
         shared = [digest for digest in held_out.first_lines if digest in self.first_lines]
         first, held = self.first_lines, held_out.first_lines
         return Overlap(
@@ -182,78 +161,42 @@ class Prompts:
         )
 
 
-def _digest(messages: Sequence[dict[str, Any]]) -> bytes:
-    text = json.dumps(messages, sort_keys=True, separators=(",", ":"))
-    return hashlib.blake2b(text.encode(), digest_size=16).digest()
-
-
-__all__ = [
-    "MAX_ROW_BYTES",
-    "TOOLS_NOT_RUN",
-    "DatasetError",
-    "DatasetRow",
-    "each_row",
-    "grader_item",
-    "parse_row",
-    "parse_rows",
-    "row_faults",
-]
-
 TOOLS_NOT_RUN: Final = (
     "Rows offer tools to the model, and the job runs no call: each rollout ends with its first "
     "turn, whose calls are graded as sample.output_tools. To run them, send "
     f"{RUNS_CALLS} in method.reinforcement."
 )
-"""Warning about a job that runs no calls although its rows offer tools."""
 
 
 @dataclass(frozen=True, slots=True)
 class DatasetRow:
-    """One example."""
-
     index: int
     """Position among the file's rows, from 0: the `prompt_index` of its rollouts."""
     messages: list[dict[str, Any]]
     """The conversation up to the user's last message, in Chat Completions form."""
     tools: list[dict[str, Any]]
-    """Function schemas offered on this row, in Chat Completions form."""
     item: dict[str, Any]
-    """The whole row, as graders see it."""
 
 
 def grader_item(item: dict[str, Any]) -> dict[str, Any]:
-    """Returns the whole row as `item` of a grader; the keys that graders rely on are always
-    present.
-    """
+    """Returns the row as `item` of a grader; the keys that graders rely on are always present."""
     messages = [
         message if "name" in message else {"name": None, **message}
         for message in item.get("messages", ())
     ]
     extras = {key: value for key, value in item.items() if key not in {"messages", "tools"}}
-    return {
-        "messages": messages,
-        "tools": item.get("tools"),
-        "parallel_tool_calls": True,
-        **extras,
-    }
+    return {"messages": messages, "tools": item.get("tools"), "parallel_tool_calls": True, **extras}
 
 
 def parse_rows(
     lines: Iterable[bytes], job_tools: AbstractSet[str] | None, max_rows: int
 ) -> list[DatasetRow]:
-    """Returns every row of a file; blank lines are skipped. Raises `DatasetError` at the first
-    fault.
-
-    `job_tools` are the names registered with the job: a row that offers another tool is faulty,
-    because no endpoint answers its calls. `None` for a job that runs no tool: rows may offer any.
-    """
     return list(each_row(lines, job_tools, max_rows))
 
 
 def each_row(
     lines: Iterable[bytes], job_tools: AbstractSet[str] | None, max_rows: int
 ) -> Iterator[DatasetRow]:
-    """Yields the rows of `parse_rows` one at a time, for files too large for memory."""
     index = 0
     for number, line in enumerate(lines, start=1):
         if is_blank(line):
@@ -267,7 +210,6 @@ def each_row(
 def parse_row(
     line: bytes, number: int, *, index: int, job_tools: AbstractSet[str] | None
 ) -> DatasetRow:
-    """Returns one line of a file. Raises `DatasetError` with its first fault."""
     item = load_line(line, number)
     for pointer, message in row_faults(item, job_tools):
         raise DatasetError(number, pointer, message)
@@ -277,7 +219,6 @@ def parse_row(
 
 
 def row_faults(item: dict[str, Any], job_tools: AbstractSet[str] | None) -> Iterator[Fault]:
-    """Returns everything that is wrong with a row. `job_tools` as in `tools_faults`."""
     messages: Any = item.get("messages")
     faults = list(messages_faults(messages, "/messages", row=item))
     yield from faults

@@ -1,4 +1,4 @@
-"""The tags of a row: the values of one of its fields, by which rows are compared. Pure."""
+"""Tags of rows, near-duplicate prompts, and the division of rows into two files."""
 
 import hashlib
 import heapq
@@ -15,14 +15,11 @@ from typing import Any, Final, Literal
 from app.files.rows import MAX_VALID_EXAMPLES, MIN_EXAMPLES
 
 TAG_FIELD: Final = "tags"
-"""The field that is looked at unless another is named."""
 _LONGEST: Final = 80
 _MOST: Final = 20
-"""Tags of one row; further ones are not looked at."""
 
 
 def tags_of(row: Mapping[str, Any], field: str = TAG_FIELD) -> list[str]:
-    """Returns the field's value as a tag, or each value of a list. Objects are no tags."""
     value = row.get(field)
     values = value[:_MOST] if isinstance(value, list) else [value]
     tags = [_text(one)[:_LONGEST] for one in values if isinstance(one, str | int | float)]
@@ -48,7 +45,6 @@ UNREAD_DIFFICULTY_MESSAGE: Final = (
 
 
 def difficulty_of(row: Mapping[str, Any]) -> float | None:
-    """Returns the difficulty; `None` for a row without one that is read."""
     value = row.get("difficulty")
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
@@ -70,7 +66,6 @@ _PRIME: Final = (1 << 61) - 1
 MOST_PIECES: Final = 4_096
 """Pieces of a prompt by which it is compared, where memory is bounded."""
 _HASHED: Final = 200_000
-"""Pieces of all texts together that are hashed."""
 _FEWEST_HASHED: Final = 16
 """Pieces of one text that are hashed at least, if it has as many."""
 _RANDOM: Final = Random(1997)
@@ -80,7 +75,6 @@ _HASHES: Final = tuple(
 """Factor and summand of each hash, independent of each other."""
 _HAN: Final = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
 _UNSPACED: Final = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff"
-"""Thai, Lao, Burmese, Khmer, and Japanese syllables."""
 _WITHOUT_SPACES: Final = re.compile(f"[{_HAN}{_UNSPACED}]")
 _TOKEN: Final = re.compile(f"[{_HAN}]|[{_UNSPACED}]|[^{_HAN}{_UNSPACED}]+")
 _LETTER: Final = re.compile(f"[{_UNSPACED}]")
@@ -98,18 +92,13 @@ _COMMON: Final[Mapping[Depth, float]] = {
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """The pieces of a text."""
-
     plain: frozenset[int]
-    """Pieces with 0 for each number."""
     numbers: frozenset[int]
-    """Pieces that have a number, as it is."""
     until: int | None
     """The highest piece that was kept; `None` if all were."""
 
 
 def pieces_of(text: str, *, most: int | None = None) -> Pieces:
-    """Returns the pieces of a text, or the `most` lowest ones."""
     tokens = _tokens(text)
     plain = ["0" if token.isdecimal() else token for token in tokens]
     found, numbers = set[int](), set[int]()
@@ -129,9 +118,7 @@ def pieces_of(text: str, *, most: int | None = None) -> Pieces:
 
 
 def near_duplicates(texts: Mapping[str, Pieces], depth: Depth = "whole") -> list[list[str]]:
-    """Returns the keys of the texts, near-duplicates together, in an order that depends on the keys
-    alone.
-    """
+    """Returns the keys, near-duplicates together, in an order that depends on the keys alone."""
     compared = _compared(texts, depth)
     parents = {key: key for key in texts}
 
@@ -154,7 +141,7 @@ def near_duplicates(texts: Mapping[str, Pieces], depth: Depth = "whole") -> list
     clusters = defaultdict[str, list[str]](list)
     for key in texts:
         clusters[root(key)].append(key)
-    return sorted(clusters.values(), key=lambda cluster: min(map(_order, cluster)))
+    return sorted(clusters.values(), key=lambda cluster: min(map(_digest, cluster)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +170,6 @@ def _compared(texts: Mapping[str, Pieces], depth: Depth) -> dict[str, _OwnPieces
 
 
 def _tokens(text: str) -> list[str]:
-    """Returns the words of a text; of scripts without spaces the characters."""
     plain = unicodedata.normalize("NFKC", text).casefold()
     words = "".join(
         letter if letter.isalnum() or unicodedata.category(letter)[0] == "M" else " "
@@ -194,8 +180,8 @@ def _tokens(text: str) -> list[str]:
     return [token for word in words.split() for token in _TOKEN.findall(word)]
 
 
-def _order(key: str) -> bytes:
-    return hashlib.sha256(key.encode()).digest()
+def _digest(text: str) -> bytes:
+    return hashlib.sha256(text.encode()).digest()
 
 
 def _hash(tokens: Sequence[str]) -> int:
@@ -203,7 +189,6 @@ def _hash(tokens: Sequence[str]) -> int:
 
 
 def _bands(texts: Mapping[str, _OwnPieces]) -> list[list[str]]:
-    """Returns the keys whose texts share a band."""
     found = defaultdict[tuple[int, ...], list[str]](list)
     most = max(_FEWEST_HASHED, _HASHED // max(1, len(texts)))
     for key, own in texts.items():
@@ -221,12 +206,10 @@ def _signature(pieces: Sequence[int]) -> Sequence[int]:
 
 @lru_cache(maxsize=16_384)
 def _hashes(piece: int) -> tuple[int, ...]:
-    """Returns all hashes of a piece; those that many texts share are computed once."""
     return tuple([(factor * piece + summand) % _PRIME for factor, summand in _HASHES])
 
 
 def _likeness(one: _OwnPieces, other: _OwnPieces) -> float:
-    """Returns the share of common pieces: that of the low ones, where higher ones were not kept."""
     ends = [each.until for each in (one, other) if each.until is not None]
     mine, others = one.pieces, other.pieces
     if ends:
@@ -237,10 +220,8 @@ def _likeness(one: _OwnPieces, other: _OwnPieces) -> float:
 
 Tags = tuple[str, ...]
 _DEEPER: Final[Sequence[tuple[Depth, int]]] = (("quarter", 5), ("half", 5), ("numbers", 1))
-"""Depths at which clusters are divided again, while the held-out part of some tags has no room
-for so many of them. A part of fewer than five measures these clusters alone, but numbers are only
-compared where not even one cluster has room.
-"""
+"""Depths at which too large clusters are divided again. A part of fewer than five measures them
+alone; numbers are compared only where not even one cluster has room."""
 _FEWEST_PROMPTS: Final = 8
 """Prompts of a cluster that is divided again: fewer are repeats, and not a template."""
 
@@ -248,7 +229,6 @@ _FEWEST_PROMPTS: Final = 8
 @dataclass(frozen=True, slots=True)
 class RowClusters:
     clusters: list[list[str]]
-    """Keys of prompts, those of one cluster together."""
     divided: frozenset[str]
     """Prompts that are so alike that they were divided by what differs in them."""
 
@@ -256,9 +236,6 @@ class RowClusters:
 def row_clusters(
     texts: Mapping[str, Pieces], rows: Mapping[str, Counter[Tags]], *, share: float
 ) -> RowClusters:
-    """Returns the clusters of the prompts. `rows` counts the rows of each prompt by their tags;
-    `share` of all rows is to be held out.
-    """
     clusters, divided = near_duplicates(texts), set[str]()
     for depth, fewest in _DEEPER if share > 0 else ():
         large = _too_large(clusters, rows, share / fewest)
@@ -276,7 +253,6 @@ def row_clusters(
 
 
 def tags_of_cluster(cluster: Sequence[str], rows: Mapping[str, Counter[Tags]]) -> Tags:
-    """Returns the most frequent combination of tags."""
     total = sum((rows[key] for key in cluster), Counter[Tags]())
     return min(total, key=lambda each: (-total[each], each))
 
@@ -284,7 +260,6 @@ def tags_of_cluster(cluster: Sequence[str], rows: Mapping[str, Counter[Tags]]) -
 def _too_large(
     clusters: Sequence[Sequence[str]], rows: Mapping[str, Counter[Tags]], share: float
 ) -> set[int]:
-    """Returns the positions of the clusters that must be divided."""
     strata = defaultdict[Tags, list[int]](list)
     sizes = [sum(rows[key].total() for key in cluster) for cluster in clusters]
     for number, cluster in enumerate(clusters):
@@ -305,26 +280,20 @@ def _too_large(
 
 @dataclass(frozen=True, slots=True)
 class StratifiedRow:
-    """The parts of a row that decide its side: its prompt, and the tags of its stratum."""
-
     key: str
-    """Digest of its prompt."""
     tags: Tags
 
 
 @dataclass(frozen=True, slots=True)
 class Division:
     held_out: frozenset[str]
-    """Keys of the rows that are held out; whole clusters."""
     reason: str | None
     """The reason for holding out nothing, or less than the share; `None` if the share is."""
 
 
 TOO_FEW: Final = "too few rows for two files: nothing is held out"
 _MOST_CARRIED: Final = 1.0
-"""Rows of one combination of tags that the next one may hold out in its place: what rounding
-leaves, and not the share of clusters that are too large for it.
-"""
+"""Rows that one combination of tags may hold out for another: what rounding leaves."""
 ONE_CLUSTER: Final = (
     "so many rows are nearly the same that no two parts have {wanted} rows each without leakage"
 )
@@ -333,9 +302,6 @@ ONE_CLUSTER: Final = (
 def cluster_and_divide(
     rows: Sequence[StratifiedRow], pieces: Mapping[str, Pieces], *, share: float, seed: int = 0
 ) -> tuple[RowClusters, Division]:
-    """Returns the clusters of near-duplicates among the prompts, whose pieces are by key, and the
-    division of the rows by whole clusters.
-    """
     wanted = wanted_rows(len(rows), share) / max(1, len(rows))
     clustered = row_clusters(pieces, rows_by_tags(rows), share=wanted)
     return clustered, divide(rows, clustered.clusters, share=share, seed=seed)
@@ -344,10 +310,8 @@ def cluster_and_divide(
 def divide(
     rows: Sequence[StratifiedRow], clusters: Sequence[Sequence[str]], *, share: float, seed: int = 0
 ) -> Division:
-    """Returns the held-out keys. `clusters` have every key of the rows once; each is on one side.
-
-    Each combination of tags gives its share; what rounding leaves is carried to the next one. Where
-    whole clusters give less than a job needs, further ones are added.
+    """Returns the held-out keys; each of the `clusters` is on one side. Each combination of tags
+    gives its share, rounding is carried on, and further clusters are added up to what a job needs.
     """
     if share == 0:
         return Division(frozenset(), None)
@@ -367,7 +331,6 @@ def divide(
 
 
 def wanted_rows(rows: int, share: float) -> int:
-    """Returns how many of so many rows are to be held out; 0 if they are too few for two files."""
     if share == 0 or rows < 2 * MIN_EXAMPLES:
         return 0
     most = min(rows - MIN_EXAMPLES, MAX_VALID_EXAMPLES)
@@ -375,7 +338,6 @@ def wanted_rows(rows: int, share: float) -> int:
 
 
 def rows_by_tags(rows: Sequence[StratifiedRow]) -> dict[str, Counter[Tags]]:
-    """Returns the number of rows of each prompt, by their tags."""
     found = defaultdict[str, Counter[Tags]](Counter)
     for row in rows:
         found[row.key][row.tags] += 1
@@ -385,15 +347,13 @@ def rows_by_tags(rows: Sequence[StratifiedRow]) -> dict[str, Counter[Tags]]:
 def _strata(
     rows: Sequence[StratifiedRow], clusters: Sequence[Sequence[str]], seed: int
 ) -> list[list[Sequence[str]]]:
-    """Returns the clusters of each combination of tags, in an order that the seed decides. One with
-    several combinations counts for the most frequent one.
-    """
+    """Returns the clusters of each combination of tags, its most frequent one, in seeded order."""
     tags = rows_by_tags(rows)
     strata = defaultdict[Tags, list[Sequence[str]]](list)
     for cluster in clusters:
         strata[tags_of_cluster(cluster, tags)].append(cluster)
     return [
-        sorted(strata[each], key=lambda cluster: _draw(seed, min(cluster)))
+        sorted(strata[each], key=lambda cluster: _digest(f"{seed}/{min(cluster)}"))
         for each in sorted(strata)
     ]
 
@@ -416,9 +376,7 @@ def _chosen(
 def _fill(
     chosen: set[str], clusters: Sequence[Sequence[str]], counts: Counter[str], wanted: int
 ) -> None:
-    """Adds the smallest clusters while a job needs more held-out rows than the shares gave, up to
-    twice the rows that are wanted.
-    """
+    """Adds the smallest clusters while a job needs more, up to twice the wanted rows."""
     held = sum(counts[key] for key in chosen)
     sizes = {min(cluster): sum(counts[key] for key in cluster) for cluster in clusters}
     for cluster in sorted(clusters, key=lambda each: sizes[min(each)]):
@@ -428,7 +386,3 @@ def _fill(
         if chosen.isdisjoint(cluster):
             chosen.update(cluster)
             held += size
-
-
-def _draw(seed: int, key: str) -> bytes:
-    return hashlib.sha256(f"{seed}/{key}".encode()).digest()

@@ -19,7 +19,6 @@ NOT_READY = "uploaded"
 
 
 def not_ready(file_id: str, param: str) -> WrongState:
-    """Returns the refusal of a job with a file that is not ready."""
     return WrongState(
         f"{param} {file_id} has rows of an end user whose data is being removed. Use the file that "
         "replaces it: the newest version of its curriculum names it.",
@@ -41,14 +40,11 @@ class FileRow:
     status: str
     status_details: str | None
     created_at: int
-    """Unix seconds, like every time on the wire."""
     expires_at: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class NewFile:
-    """Description of a file by its client."""
-
     filename: str
     purpose: str
     expires_after_s: int | None
@@ -60,7 +56,6 @@ UPLOAD_LIFETIME_S: Final = 3600
 MAX_UPLOAD_BYTES: Final = 8 * 1024**3
 MAX_PART_BYTES: Final = 64 * 1024**2
 MAX_PARTS: Final = 10_000
-"""Limit of this project for uploads in small parts."""
 
 
 def upload_directory(project_id: str, upload_id: str) -> str:
@@ -77,13 +72,11 @@ class UploadRow:
     bytes: int
     """Size announced by the client; completing needs exactly as many bytes."""
     status: UploadStatus
-    """Current status: a pending upload past its expiry is `expired`."""
     created_at: int
     expires_at: int
     file_expires_after_s: int | None
     file_id: str | None
     part_ids: tuple[str, ...]
-    """Parts that the upload was completed with, in order."""
 
     @property
     def directory(self) -> str:

@@ -1,7 +1,4 @@
-"""Opens the files of a data set: of a hub at a commit, or of a directory of the operator's.
-
-Blocking, for a separate process.
-"""
+"""Opens the files of a data set: of a hub at a commit, or of a directory. Blocking."""
 
 import hashlib
 import io
@@ -27,8 +24,6 @@ _OUTSIDE: Final = re.compile(r"^/|^[A-Za-z]:|\\|://|(^|/)\.\.(/|$)")
 
 @dataclass(frozen=True, slots=True)
 class HubLocation:
-    """The hub of data sets, and the rules for calls to it."""
-
     endpoint: str
     policy: EgressPolicy
     directory: Path | None
@@ -37,8 +32,6 @@ class HubLocation:
 
 @dataclass(frozen=True, slots=True)
 class HubFile:
-    """A file that is fetched in blocks as it is read."""
-
     files: Any
     path: str
 
@@ -55,7 +48,6 @@ class DataSet:
 
 
 def open_data_set(source: HubSource, location: HubLocation) -> DataSet:
-    """Raises `DataSetFault`, and what the guard raises."""
     local = None if location.directory is None else location.directory / source.data_set
     if local is not None and local.is_dir():
         return _local(source, local)
@@ -109,7 +101,6 @@ def _of_hub(source: HubSource, location: HubLocation) -> DataSet:
 
 
 def _described(source: HubSource, endpoint: str) -> tuple[str, list[str], Any]:
-    """Returns the commit, the names of the files, and the configurations of the card."""
     from huggingface_hub import HfApi  # noqa: PLC0415 - a second to import
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError  # noqa: PLC0415 - as above
 
@@ -149,14 +140,14 @@ def _missing(source: HubSource, error: Exception) -> DataSetFault:
 
 
 def files_of_split(source: HubSource, names: Sequence[str], configs: Any) -> list[str]:
-    """Returns the files of a configuration's split, in order. Raises `DataSetFault`."""
     patterns = list(_patterns(source, configs))
     if patterns:
         for pattern in patterns:
             if _OUTSIDE.search(pattern):
                 message = f"its card names '{pattern[:64]}', which is outside of the data set"
                 raise DataSetFault("path_refused", message)
-        found = [name for name in names if any(_matches(name, each) for each in patterns)]
+        every = [*patterns, *(pattern.replace("**/", "") for pattern in patterns)]
+        found = [name for name in names if any(fnmatchcase(name, each) for each in every)]
     else:
         if source.config is not None:
             raise DataSetFault("config_not_found", "it has no configurations")
@@ -173,7 +164,6 @@ def files_of_split(source: HubSource, names: Sequence[str], configs: Any) -> lis
 
 
 def _patterns(source: HubSource, configs: Any) -> Iterator[str]:
-    """Yields the patterns that the card names for the split."""
     listed = (
         [each for each in configs if isinstance(each, Mapping)] if isinstance(configs, list) else []
     )
@@ -195,10 +185,6 @@ def _patterns(source: HubSource, configs: Any) -> Iterator[str]:
             split, paths = str(each.get("split", "train")), each.get("path")
         if split == source.split:
             yield from map(str, paths if isinstance(paths, list) else [paths])
-
-
-def _matches(name: str, pattern: str) -> bool:
-    return fnmatchcase(name, pattern) or fnmatchcase(name, pattern.replace("**/", ""))
 
 
 def _split_of(name: str) -> str | None:

@@ -1,7 +1,7 @@
 """Routes of files."""
 
 import json
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Request
@@ -39,42 +39,37 @@ def _listed_purpose(sent: str) -> str:
 
 FileLimit = Annotated[int, Query(ge=1, le=10_000)]
 _MAX_PURPOSE = 64
-_UPLOAD_BODY: dict[str, Any] = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "multipart/form-data": {
-                "schema": {
-                    "type": "object",
-                    "required": ["file", "purpose"],
-                    "properties": {
-                        "file": {
-                            "type": "string",
-                            "format": "binary",
-                            "description": "The file.",
-                        },
-                        "purpose": {
-                            "type": "string",
-                            "enum": list(PURPOSES),
-                            "description": "`fine-tune` for the rows of a job.",
-                        },
-                        "expires_after[anchor]": {
-                            "type": "string",
-                            "enum": ["created_at"],
-                            "description": "The time from which the seconds count.",
-                        },
-                        "expires_after[seconds]": {
-                            "type": "integer",
-                            "minimum": MIN_EXPIRY_S,
-                            "maximum": MAX_EXPIRY_S,
-                            "description": "Seconds until the file is deleted; absent: never.",
-                        },
-                    },
-                }
-            }
-        },
+
+
+def _form_body(required: list[str], properties: dict[str, Any]) -> dict[str, Any]:
+    schema = {"type": "object", "required": required, "properties": properties}
+    return {
+        "requestBody": {"required": True, "content": {"multipart/form-data": {"schema": schema}}}
     }
-}
+
+
+_UPLOAD_BODY: Final = _form_body(
+    ["file", "purpose"],
+    {
+        "file": {"type": "string", "format": "binary", "description": "The file."},
+        "purpose": {
+            "type": "string",
+            "enum": list(PURPOSES),
+            "description": "`fine-tune` for the rows of a job.",
+        },
+        "expires_after[anchor]": {
+            "type": "string",
+            "enum": ["created_at"],
+            "description": "The time from which the seconds count.",
+        },
+        "expires_after[seconds]": {
+            "type": "integer",
+            "minimum": MIN_EXPIRY_S,
+            "maximum": MAX_EXPIRY_S,
+            "description": "Seconds until the file is deleted; absent: never.",
+        },
+    },
+)
 
 
 _EXPIRY = ("expires_after[anchor]", "expires_after[seconds]")
@@ -165,7 +160,6 @@ def _purpose(form: StreamedForm) -> str:
 
 
 def _expiry(form: StreamedForm) -> int | None:
-    """Reads the expiry from the SDKs' bracketed fields, or from one JSON field `expires_after`."""
     anchor: Any = form.fields.get("expires_after[anchor]")
     seconds: Any = form.fields.get("expires_after[seconds]")
     if "expires_after" in form.fields:
@@ -196,26 +190,10 @@ def _expires_after(text: str) -> tuple[Any, Any]:
 
 
 uploads_router = APIRouter(prefix="/v1/uploads", tags=["Uploads"])
-_PART_BODY: dict[str, Any] = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "multipart/form-data": {
-                "schema": {
-                    "type": "object",
-                    "required": ["data"],
-                    "properties": {
-                        "data": {
-                            "type": "string",
-                            "format": "binary",
-                            "description": "The bytes of the part.",
-                        }
-                    },
-                }
-            }
-        },
-    }
-}
+_PART_BODY: Final = _form_body(
+    ["data"],
+    {"data": {"type": "string", "format": "binary", "description": "The bytes of the part."}},
+)
 
 
 @uploads_router.post("", operation_id="createUpload", responses=responses())

@@ -1,7 +1,4 @@
-"""Runs a function with a limit of memory, in a process of its own.
-
-A small file can claim a large content, whatever is checked before it is decoded.
-"""
+"""Reads and writes files of rows; reading is bounded: a small file can claim a large content."""
 
 import json
 import os
@@ -54,9 +51,7 @@ def with_bounded_memory(
 
 @contextmanager
 def _limit(added: int) -> Iterator[None]:
-    """Limits what the process can write to: address space also counts reservations, for example
-    those of threads.
-    """
+    """Limits writable memory: address space would count reservations, as of threads."""
     soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
     most = _data_bytes() + added
     resource.setrlimit(resource.RLIMIT_DATA, (_lower(_lower(most, soft), hard), hard))
@@ -86,19 +81,14 @@ class RowsTooFar(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FileLine:
-    """A row as written, without a byte order mark."""
-
     content: bytes
     number: int
-    """Line of the file, from 1."""
 
 
 async def rows_at(
     chunks: AsyncGenerator[bytes, None], wanted: Iterable[int], *, max_bytes: int | None = None
 ) -> dict[int, FileLine]:
-    """Returns the wanted rows that the file has. Reads no further than the last of them, and closes
-    `chunks`. Raises `RowsTooFar` after `max_bytes`.
-    """
+    """Returns the wanted rows, reads no further, and closes `chunks`. Raises `RowsTooFar`."""
     missing, found, row = set(wanted), dict[int, FileLine](), 0
     async with aclosing(chunks), aclosing(_lines(chunks, max_bytes=max_bytes)) as lines:
         async for line in lines:
@@ -134,7 +124,6 @@ def _line(content: bytes, number: int) -> FileLine:
 
 
 PURPOSE: Final = "fine-tune"
-"""Purpose of files that jobs read."""
 _BLOCK_BYTES: Final = 1 << 20
 
 
@@ -150,9 +139,7 @@ class RowFiles:
         file_id: str | None = None,
         within: Check | None = None,
     ) -> FileRow:
-        """Stores rows. `file_id` is an id that the caller has noted before; `within` may refuse in
-        the transaction that writes the file's row.
-        """
+        """`file_id` is an id noted before; `within` may refuse in the transaction of the row."""
         return await self.store(_jsonl(rows), name, file_id=file_id, within=within)
 
     async def store(
@@ -163,7 +150,6 @@ class RowFiles:
         file_id: str | None = None,
         within: Check | None = None,
     ) -> FileRow:
-        """Stores rows that are JSON Lines already."""
         new = NewFile(name, PURPOSE, None)
         return await self._files.upload(
             blocks, purpose=PURPOSE, described=lambda: new, file_id=file_id, within=within
@@ -192,9 +178,7 @@ _AT_ONCE: Final = 3
 
 
 class Inspections:
-    """Limits concurrent reads: one for each project, and a small total, so that reading uses few
-    cores and one organization leaves a slot for others. All tenants of a process share one.
-    """
+    """Limits concurrent reads of all tenants: one for each project, and a small total."""
 
     def __init__(
         self,
@@ -208,14 +192,11 @@ class Inspections:
         self._max_added_bytes = max_added_bytes
         self.slots = SharedSlots(at_once, of_organization=max(1, at_once - 1))
         self._processes = CapacityLimiter(at_once)
-        """Pool with as many processes as slots, so that no caller with a slot waits for a process.
-        """
+        """As many processes as slots, so that no caller with a slot waits."""
 
     @asynccontextmanager
     async def copy(self, key: str, *, gone: InvalidRequest | None = None) -> AsyncIterator[Path]:
-        """Yields a local file with an object's bytes, for `run`. Raises `gone`, which by default
-        names no parameter but the training file, if there is no such object.
-        """
+        """Yields a local file for `run`. Raises `gone` if there is no such object."""
         async with AsyncExitStack() as stack:
             try:
                 copy = local_copy(self._objects, key, self._work_dir)
@@ -240,11 +221,6 @@ class Inspections:
             ]
 
     async def run(self, tenant: Tenant, read: Callable[..., Report], *arguments: object) -> Report:
-        """Returns the result of `read`. The process ends when the caller is cancelled.
-
-        Raises `Unavailable` if the process is too slow or crashes, `InvalidRequest` for a missing
-        file and for one that needs too much memory.
-        """
         with _as_answers(), fail_after(_TIMEOUT_S):
             async with self.slots.taken(tenant.organization_id, tenant.project_id):
                 return await to_process.run_sync(

@@ -1,4 +1,4 @@
-"""Limits of the examples in a file of a job. Source: the hosted API."""
+"""Rows of a job's file by method: limits and faults. Source: the hosted API."""
 
 import json
 import re
@@ -13,15 +13,12 @@ from app.kit.strict_json import is_too_deep, strict_loads
 from app.kit.texts import TOOL_NAME, has_nul
 
 MIN_EXAMPLES: Final = 10
-"""Fewest examples of a file."""
 MAX_TRAIN_EXAMPLES: Final = 100_000
 MAX_VALID_EXAMPLES: Final = 1_000
 
 
 MAX_ROW_BYTES: Final = 1_048_576
-"""Limit of a row: every grader request contains the whole row, and the contract limits requests to
-1 MB.
-"""
+"""Limit of a row: every grader request contains it, and requests are limited to 1 MB."""
 ROLES: Final = ("developer", "system", "user", "assistant", "tool")
 _NAME: Final = re.compile(TOOL_NAME)
 _OTHER_FORMATS: Final = {
@@ -51,14 +48,10 @@ class DatasetError(ValueError):
 
 
 def is_blank(line: bytes) -> bool:
-    """Returns whether a line has only white space, so that it is not a row."""
     return not line or line.isspace()
 
 
 def load_line(line: bytes, number: int) -> dict[str, Any]:
-    """Returns the object of line `number` (from 1). Raises `DatasetError` for what is not storable
-    JSON.
-    """
     if len(line) > MAX_ROW_BYTES:
         raise DatasetError(number, "", f"the row is larger than {MAX_ROW_BYTES} bytes")
     try:
@@ -95,9 +88,7 @@ def _unstorable(item: dict[str, Any]) -> str | None:
 def messages_faults(
     messages: Any, pointer: str, *, row: Mapping[str, Any] | None = None
 ) -> Iterator[Fault]:
-    """Yields faults of any conversation; each row format checks the last role itself. `row` is the
-    whole object: if it has no messages, its keys may show the reason.
-    """
+    """Yields faults of any conversation but its last role. The keys of `row` may show a reason."""
     if not isinstance(messages, list) or not messages:
         instead = "" if messages is not None else _instead(row or {})
         yield pointer, f"must be a list with at least one message{instead}"
@@ -107,9 +98,7 @@ def messages_faults(
 
 
 def _instead(row: Mapping[str, Any]) -> str:
-    """Returns the keys of a row without messages that belong to another known format, with the name
-    of that format.
-    """
+    """Returns what a row without messages has instead, perhaps of another known format."""
     for key, hint in _OTHER_FORMATS.items():
         if key in row:
             return f"; the row has '{key}', {hint}"
@@ -168,9 +157,7 @@ def _call_faults(calls: Any, pointer: str) -> Iterator[Fault]:
 def tools_faults(
     tools: Any, pointer: str, *, callable_names: AbstractSet[str] | None
 ) -> Iterator[Fault]:
-    """Yields faults of function tools. `callable_names` are tools with an endpoint; `None` if calls
-    are only training text and never made.
-    """
+    """Yields faults of tools. `callable_names` have an endpoint; `None` if no call is made."""
     if tools is None:
         return
     if not isinstance(tools, list):
@@ -220,7 +207,6 @@ def _schema_faults(schema: Any, pointer: str) -> Iterator[Fault]:
 
 
 def parallel_calls_faults(value: Any, pointer: str) -> Iterator[Fault]:
-    """Yields faults of `parallel_tool_calls`."""
     if value is not None and not isinstance(value, bool):
         yield pointer, "must be true or false"
 
@@ -229,7 +215,6 @@ _WEIGHTS: Final = (0, 1)
 
 
 def supervised_row_faults(item: dict[str, Any], train_on: TrainOn = "all") -> Iterator[Fault]:
-    """Returns everything that is wrong with a row of a job that learns these answers."""
     messages: Any = item.get("messages")
     faults = list(messages_faults(messages, "/messages", row=item))
     yield from faults
@@ -243,9 +228,7 @@ def supervised_row_faults(item: dict[str, Any], train_on: TrainOn = "all") -> It
 
 
 def learned_turns(messages: Sequence[Mapping[str, Any]], train_on: TrainOn) -> list[int]:
-    """Returns the indices of the assistant messages to train; a first message is not trained,
-    because it answers nothing.
-    """
+    """Returns the indices of messages to train; a first message answers nothing."""
     answers = [index for index, message in enumerate(messages) if message["role"] == "assistant"]
     match train_on:
         case "last":
@@ -258,7 +241,6 @@ def learned_turns(messages: Sequence[Mapping[str, Any]], train_on: TrainOn) -> l
 
 
 def nothing_left(limit: int) -> str:
-    """Returns the fault of a row whose answer begins behind the model's last token."""
     return (
         f"its answer begins after the {limit} tokens that the model takes: there is nothing left "
         "to learn"
@@ -276,7 +258,6 @@ def _weight_faults(message: Any, pointer: str) -> Iterator[Fault]:
 
 
 def _answer_faults(messages: list[dict[str, Any]], train_on: TrainOn) -> Iterator[Fault]:
-    """Yields a fault unless at least one answer is trained."""
     last = len(messages) - 1
     if messages[last]["role"] != "assistant":
         yield (
@@ -311,7 +292,6 @@ _OF_OTHER_METHODS: Final = (
 
 
 def preference_row_faults(item: dict[str, Any]) -> Iterator[Fault]:
-    """Returns everything that is wrong with a row."""
     given = item.get("input")
     if item.get("messages") is not None and not any(name in item for name in ("input", *_OUTPUTS)):
         yield "/input", _OF_OTHER_METHODS

@@ -113,4 +113,4 @@ class UploadPart(DescribedModel):
 
     @classmethod
     def of(cls, row: UploadPartRow) -> "UploadPart":
-        return cls(id=row.id, created_at=row.created_at, upload_id=row.upload_id)
+        return cls.read(row)

@@ -1,7 +1,4 @@
-"""Reads the first rows of a file for a person to look at. Pure.
-
-A large file costs no more than a small one: only its first bytes are looked at.
-"""
+"""Uploaded files: their check while they arrive, their rows and their bytes."""
 
 import asyncio
 import time
@@ -35,24 +32,18 @@ _BOM: Final = b"\xef\xbb\xbf"
 @dataclass(frozen=True, slots=True)
 class HeadRow:
     number: int
-    """Line of the file, from 1."""
     text: str
     is_cut: bool
-    """True for a row that is longer than the bytes that were read."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileHead:
-    """The first rows of a file; none of a file that is not text."""
-
     rows: Sequence[HeadRow]
     is_text: bool
     has_more: bool
-    """True if further lines follow."""
 
 
 def file_head(head: bytes, count: int, *, is_all: bool) -> FileHead:
-    """Returns the first rows. `is_all` says that `head` is the whole file."""
     whole = head if is_all else head.rpartition(b"\n")[0] or head
     try:
         _decoded(whole, is_cut=whole is head and not is_all)
@@ -81,12 +72,9 @@ def _decoded(head: bytes, *, is_cut: bool) -> str:
 
 MAX_LINE_BYTES = 8 * 1024 * 1024
 MAX_BLANK_LINES = 2 * MAX_TRAIN_EXAMPLES
-"""Largest number of blank lines: a file of only line feeds would otherwise occupy a thread for
-minutes.
-"""
+"""A file of only line feeds would otherwise occupy a thread for minutes."""
 JSONL_PURPOSES = frozenset({"fine-tune", "batch", "evals"})
 _MAX_ROWS = {"fine-tune": MAX_TRAIN_EXAMPLES}
-_BOM_JSONL = b"\xef\xbb\xbf"
 
 
 class _AnyObject(msgspec.Struct):
@@ -97,9 +85,7 @@ _read = msgspec.json.Decoder(_AnyObject).decode
 
 
 class JsonlCheck:
-    """Checks a file block by block and stores the first fault. Keeps only one unfinished line in
-    memory.
-    """
+    """Checks a file block by block and keeps the first fault, and one unfinished line."""
 
     def __init__(self) -> None:
         self._pending = b""
@@ -123,7 +109,6 @@ class JsonlCheck:
             self._fault, self._pending = fault, b""
 
     def end(self) -> None:
-        """Checks the last line, which may lack its line feed."""
         if self._fault is None and self._pending:
             last, self._pending = self._pending, b""
             try:
@@ -134,7 +119,6 @@ class JsonlCheck:
             self._fault = InvalidRequest("The file is empty.", param="file", code="empty_file")
 
     def check(self, purpose: str) -> None:
-        """Raises `InvalidRequest` for the first fault so far, if such files are JSONL."""
         if purpose not in JSONL_PURPOSES:
             return
         limit, line = _MAX_ROWS.get(purpose), self._too_many_for.get(purpose)
@@ -150,16 +134,23 @@ class JsonlCheck:
     def _line(self, line: bytes) -> None:
         self._number += 1
         if is_blank(line):
-            self._count_blank()
+            self._blank += 1
+            if self._blank > MAX_BLANK_LINES:
+                raise InvalidRequest(
+                    f"The file has more than {MAX_BLANK_LINES} blank lines. Line {self._number} is "
+                    "one too many. Remove blank lines.",
+                    param="file",
+                    code="invalid_jsonl",
+                )
             return
         if len(line) > MAX_LINE_BYTES:
             raise _too_long(self._number)
-        if not line.isascii():
-            self._check_text(line)
-            if self._number == 1:
-                line = line.removeprefix(_BOM_JSONL)
         try:
-            _read(line)
+            if not line.isascii():
+                line.decode()
+            _read(line.removeprefix(_BOM) if self._number == 1 else line)
+        except UnicodeDecodeError:
+            raise self._refused(line, "is not valid UTF-8") from None
         except msgspec.ValidationError:
             raise self._refused(line, "is not a dictionary") from None
         except (msgspec.DecodeError, RecursionError):
@@ -168,22 +159,6 @@ class JsonlCheck:
         for purpose, limit in _MAX_ROWS.items():
             if self._rows == limit + 1:
                 self._too_many_for[purpose] = self._number
-
-    def _count_blank(self) -> None:
-        self._blank += 1
-        if self._blank > MAX_BLANK_LINES:
-            raise InvalidRequest(
-                f"The file has more than {MAX_BLANK_LINES} blank lines. Line {self._number} is one "
-                "too many. Remove blank lines.",
-                param="file",
-                code="invalid_jsonl",
-            )
-
-    def _check_text(self, line: bytes) -> None:
-        try:
-            line.decode()
-        except UnicodeDecodeError:
-            raise self._refused(line, "is not valid UTF-8") from None
 
     def _refused(self, line: bytes, problem: str) -> InvalidRequest:
         shown = line[:40].decode("utf-8", errors="replace")
@@ -204,10 +179,7 @@ def _too_long(number: int) -> InvalidRequest:
 async def checked_blocks(
     blocks: AsyncIterable[bytes], check: JsonlCheck, purpose: str | None
 ) -> AsyncIterator[bytes]:
-    """Passes blocks on, each checked on a thread. Raises `InvalidRequest` at the first fault if the
-    purpose is known and requires JSONL; otherwise everything passes and `check` stores the first
-    fault.
-    """
+    """Passes blocks on. Raises `InvalidRequest` at once if the purpose is known."""
     async for block in blocks:
         if purpose is None or purpose in JSONL_PURPOSES:
             await asyncio.to_thread(check.feed, block)
@@ -221,7 +193,6 @@ async def checked_blocks(
 
 Check = Callable[[UnitOfWork], Awaitable[None]]
 BATCH_LIFETIME_S = 30 * 24 * 3600
-"""Default lifetime of `batch` files, as in the hosted API."""
 
 
 class FileService:
@@ -240,13 +211,9 @@ class FileService:
         file_id: str | None = None,
         within: Check | None = None,
     ) -> FileRow:
-        """Stores a file. `purpose` is the purpose if it is known before the bytes; `described` is
-        called after the last byte, because a form may contain the other fields only then.
-        `before_insert` is called with the SHA-256 before the row is written, and may still refuse.
-        `file_id` is an id that the caller has noted before. `within` is called in the transaction
-        that writes the row, and may refuse, too.
-
-        Raises `InvalidRequest` with the line number for invalid JSONL, and `QuotaExceeded`.
+        """Stores a file. `described` is called after the last byte, when a form has its other
+        fields. `before_insert` gets the SHA-256 and may refuse, and `within` may in the transaction
+        of the row. Raises `InvalidRequest` for invalid JSONL, and `QuotaExceeded`.
         """
         if purpose is not None:
             check_purpose(purpose)
@@ -305,7 +272,6 @@ class FileService:
         return row, _rejoined(first, chunks)
 
     async def first_rows(self, file_id: str, count: int) -> FileHead:
-        """Returns the first rows of a file, of which at most `HEAD_BYTES` are read."""
         row, chunks = await self.content(file_id)
         head = bytearray()
         async with aclosing(chunks):
@@ -316,9 +282,7 @@ class FileService:
         return file_head(bytes(head[:HEAD_BYTES]), count, is_all=row.bytes <= HEAD_BYTES)
 
     async def delete(self, file_id: str) -> None:
-        """Deletes a file. Raises `WrongState` while a job needs it: a resumed job reads it
-        again.
-        """
+        """Raises `WrongState` while a job needs the file: a resumed job reads it again."""
         async with self._database.tenant(self._tenant) as unit:
             row = await unit.files.get(file_id)
             await unit.files.lock([file_id])
@@ -333,9 +297,7 @@ class FileService:
             unit.after_commit(lambda: self._objects.delete(row.object_key))
 
     async def purge(self, file_ids: Sequence[str]) -> list[str]:
-        """Removes the bytes of those of the files that were deleted, and returns their ids. A
-        deletion whose process ended, or whose storage failed, leaves bytes behind its row.
-        """
+        """Removes the bytes of deleted files, which a failure may have left. Returns their ids."""
         async with self._database.tenant(self._tenant) as unit:
             deleted = await unit.files.deleted(file_ids)
         for file in deleted:

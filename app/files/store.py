@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any, assert_never
+from typing import Any
 
 from sqlalchemy import Select, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.files.files import NOT_READY, FileRow, UploadPartRow, UploadRow, UploadStatus
+from app.files.files import NOT_READY, FileRow, UploadPartRow, UploadRow
 from app.files.tables import FileTable as Table
 from app.files.tables import UploadPartTable as Part
 from app.files.tables import UploadTable as TableUploads
@@ -24,9 +24,7 @@ class FileStore:
         self._project_id = project_id
 
     async def insert(self, row: FileRow) -> FileRow:
-        """Stores a file and returns it with the times of the database's clock, which every later
-        read shows. Its lifetime stays what it was.
-        """
+        """Stores a file and returns it with the database's times; its lifetime stays."""
         end, start = row.expires_at, row.created_at
         lifetime = None if end is None else timedelta(seconds=end - start)
         query = (
@@ -48,18 +46,15 @@ class FileStore:
         row = await self._session.scalar(self._alive().where(Table.id == file_id))
         if row is None:
             raise NotFound(f"No such File object: {file_id}", param="id")
-        return _to_file(row)
+        return from_row(FileRow, row)
 
     async def get_for_run(self, file_id: str) -> FileRow:
-        """Returns a file as `get` does, or an expired one, because an unfinished job can read its
-        files.
-        """
         row = await self._session.scalar(
             select(Table).where(Table.id == file_id, Table.deleted_at.is_(None))
         )
         if row is None:
             raise NotFound(f"No such File object: {file_id}", param="id")
-        return _to_file(row)
+        return from_row(FileRow, row)
 
     async def page(
         self, *, purpose: str | None, after: str | None, limit: int, order: str
@@ -71,30 +66,26 @@ class FileStore:
         page, more = await keyset.page(
             self._session, query, after=after, cursor=[Table.id == after], limit=limit
         )
-        return [_to_file(row) for row in page], more
+        return [from_row(FileRow, row) for row in page], more
 
     async def existing(self, ids: Sequence[str]) -> list[FileRow]:
-        """Returns those of the files that exist."""
         rows = await self._session.scalars(
             self._alive().where(Table.id.in_(ids)).order_by(Table.id)
         )
-        return [_to_file(row) for row in rows]
+        return [from_row(FileRow, row) for row in rows]
 
     async def deleted(self, ids: Sequence[str]) -> list[FileRow]:
-        """Returns those of the files that were deleted and still have a row."""
         rows = await self._session.scalars(
             select(Table).where(Table.id.in_(ids), Table.deleted_at.is_not(None)).order_by(Table.id)
         )
-        return [_to_file(row) for row in rows]
+        return [from_row(FileRow, row) for row in rows]
 
     async def lock(self, ids: Sequence[str]) -> list[FileRow]:
-        """Returns those of the files that exist. A job that is being made with one is made first,
-        and none is made with one until the transaction ends.
-        """
+        """Returns the files that exist; no job is made with one until the transaction ends."""
         rows = await self._session.scalars(
             self._alive().where(Table.id.in_(ids)).order_by(Table.id).with_for_update()
         )
-        return [_to_file(row) for row in rows]
+        return [from_row(FileRow, row) for row in rows]
 
     async def withhold(self, ids: Sequence[str], details: str) -> None:
         """Lets no new job read the files, until they are released; `details` says why."""
@@ -120,7 +111,6 @@ class FileStore:
 
 
 def columns_of(row: FileRow | UploadRow, project_id: str) -> dict[str, Any]:
-    """Returns the columns that a file and an upload share."""
     return {
         "id": row.id,
         "project_id": project_id,
@@ -128,10 +118,6 @@ def columns_of(row: FileRow | UploadRow, project_id: str) -> dict[str, Any]:
         "purpose": row.purpose,
         "bytes": row.bytes,
     }
-
-
-def _to_file(row: Table) -> FileRow:
-    return from_row(FileRow, row)
 
 
 class UploadStore:
@@ -155,9 +141,6 @@ class UploadStore:
         return await self._read(_with_time(upload_id), upload_id)
 
     async def hold(self, upload_id: str) -> UploadRow:
-        """Returns an upload as `get` does, with a lock: no other transaction adds a part or ends
-        the upload.
-        """
         return await self._read(_with_time(upload_id).with_for_update(), upload_id)
 
     async def cancel(self, upload_id: str) -> None:
@@ -184,55 +167,25 @@ class UploadStore:
         )
 
     async def received(self, upload_id: str) -> tuple[int, int]:
-        """Returns the number of parts so far, and their bytes."""
-        row = (
-            await self._session.execute(
-                select(func.count(), func.coalesce(func.sum(Part.bytes), 0)).where(
-                    Part.upload_id == upload_id
-                )
-            )
-        ).one()
-        return int(row[0]), int(row[1])
+        sums = select(func.count(), func.coalesce(func.sum(Part.bytes), 0))
+        found = await self._session.execute(sums.where(Part.upload_id == upload_id))
+        count, size = found.one()
+        return int(count), int(size)
 
     async def parts(self, upload_id: str) -> dict[str, UploadPartRow]:
-        """Returns the upload's parts by id."""
         rows = await self._session.scalars(select(Part).where(Part.upload_id == upload_id))
-        return {
-            row.id: UploadPartRow(
-                id=row.id,
-                upload_id=row.upload_id,
-                bytes=row.bytes,
-                created_at=unix(row.created_at),
-            )
-            for row in rows
-        }
+        return {row.id: from_row(UploadPartRow, row) for row in rows}
 
     async def _read(self, query: "Select[TableUploads, bool]", upload_id: str) -> UploadRow:
         row_and_expired = (await self._session.execute(query)).one_or_none()
         if row_and_expired is None:
             raise NotFound(f"No such Upload object: {upload_id}", param="upload_id")
         row, expired = row_and_expired
-        return _to_upload(row, expired=expired)
+        status = "expired" if row.status == "pending" and expired else row.status
+        return from_row(UploadRow, row, status=status, part_ids=tuple(row.part_ids))
 
 
 def _with_time(upload_id: str) -> "Select[TableUploads, bool]":
     return select(TableUploads, TableUploads.expires_at <= func.now()).where(
         TableUploads.id == upload_id
-    )
-
-
-def _status(stored: UploadStatus, *, expired: bool) -> UploadStatus:
-    """Returns the state of an upload: a pending one is expired after its time."""
-    match stored:
-        case "pending":
-            return "expired" if expired else "pending"
-        case "completed" | "cancelled" | "expired":
-            return stored
-        case _:
-            assert_never(stored)
-
-
-def _to_upload(row: TableUploads, *, expired: bool) -> UploadRow:
-    return from_row(
-        UploadRow, row, status=_status(row.status, expired=expired), part_ids=tuple(row.part_ids)
     )

@@ -25,13 +25,10 @@ from app.kit.hub import DataSetFault
 from app.kit.texts import excerpt
 
 TableRecord = Json | str
-"""The values of a record by column, or the fault of one that cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file of a source, and the options of its reading."""
-
     path: Content
     filename: str
     format: TableFormat | None = None
@@ -44,14 +41,12 @@ class SourceFile:
 class OpenedTable:
     format: TableFormat
     records: Iterator[tuple[int, TableRecord]]
-    """Line or number (from 1) of each record, and the record."""
     header: tuple[str, ...] = ()
     """Empty for JSON Lines, whose records name their own columns."""
     csv: CsvForm | None = None
 
 
 def open_table(file: SourceFile) -> OpenedTable:
-    """Raises `TableFault`, also while the records are read."""
     form = format_of(file.path, file.filename, file.format)
     match form:
         case "jsonl":
@@ -67,7 +62,7 @@ def open_table(file: SourceFile) -> OpenedTable:
             return OpenedTable(form, records, opened.header, opened)
         case "parquet":
             header = parquet_header(file.path)
-            return OpenedTable(form, _rows(parquet_records(file.path, header)), header)
+            return OpenedTable(form, parquet_records(file.path, header), header)
         case _:
             assert_never(form)
 
@@ -94,18 +89,12 @@ def _whole(
             yield line, dict[str, Any](record)
 
 
-def _rows(records: Iterator[tuple[int, Json]]) -> Iterator[tuple[int, TableRecord]]:
-    yield from records
-
-
 PARQUET_MAGIC: Final = b"PAR1"
-"""The first bytes of every Parquet file."""
 MAX_CONTENT_BYTES: Final = 268_435_456
 """Limit of a row group's content without compression, as the file says."""
 _LIMITS: Final = MappingProxyType(
     {"thrift_string_size_limit": 16_777_216, "thrift_container_size_limit": 16_777_216}
 )
-"""Limits of a file's description of itself."""
 _BATCH_ROWS: Final = 256
 _NESTED_BATCH_ROWS: Final = 4
 """Values in lists are decoded whole, and one long value can be there many times."""
@@ -113,7 +102,6 @@ _MAX_NESTED_VALUES: Final = 16_777_216
 """Values of a nested column in a row group: encoded repeats take no bytes of their size."""
 
 _SHOWN_NAME: Final = 64
-"""Largest number of characters of a column's name in a fault."""
 
 
 def is_parquet(path: Content) -> bool:
@@ -122,9 +110,6 @@ def is_parquet(path: Content) -> bool:
 
 
 def parquet_header(path: Content, *, most_bytes: int | None = None) -> tuple[str, ...]:
-    """Returns the names of the columns that are read. Raises `TableFault`, also for a content of
-    more than `most_bytes` without compression.
-    """
     from pyarrow import parquet, types  # noqa: PLC0415 - 60 MB that few files need
 
     with _as_faults(), bytes_of(path) as held, parquet.ParquetFile(held, **_LIMITS) as file:
@@ -155,10 +140,6 @@ def _check_size(file: Any, most_bytes: int | None) -> None:
 
 
 def parquet_records(path: Content, header: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yields number (from 1) and values of the columns `header` of each record. A column of texts
-    is read as a dictionary of its different values, so that one long value in many rows is there
-    once. Raises `TableFault`.
-    """
     from pyarrow import parquet, types  # noqa: PLC0415 - 60 MB that few files need
 
     with _as_faults(), bytes_of(path) as held, parquet.ParquetFile(held, **_LIMITS) as file:
@@ -180,7 +161,6 @@ def parquet_records(path: Content, header: Sequence[str]) -> Iterator[tuple[int,
 
 
 def _read(scalar: Any, name: str, number: int) -> Any:
-    """Returns a value as JSON. Raises `TableFault` with its column."""
     from pyarrow import ArrowException, types  # noqa: PLC0415 - 60 MB that few files need
 
     try:
@@ -201,7 +181,6 @@ def _read(scalar: Any, name: str, number: int) -> Any:
 
 
 def _value(value: Any, number: int) -> Any:
-    """Returns a value as JSON: dates and decimals as texts, bytes and missing numbers left out."""
     match value:
         case str() if len(value) > MAX_ROW_BYTES:
             message = f"a value is longer than {MAX_ROW_BYTES} characters"
@@ -221,8 +200,6 @@ def _value(value: Any, number: int) -> Any:
 
 
 class _as_faults:  # noqa: N801 - read as a statement
-    """Raises `TableFault` for what the library raises about a file."""
-
     def __enter__(self) -> None:
         return None
 
@@ -258,7 +235,6 @@ _CSV_NAMES: Final = frozenset({".csv", ".tsv", ".tab", ".txt", ".psv"})
 
 
 def format_of(path: Content, filename: str, sent: TableFormat | None) -> TableFormat:
-    """Raises `TableFault` for an archive, and for a file of another format than was sent."""
     with bytes_of(path) as file:
         head = file.read(_HEAD)
     kind = next((kind for lead, kind in _ARCHIVES if head.startswith(lead)), None)

@@ -1,4 +1,4 @@
-"""The fault of a file that cannot be read as a table."""
+"""Reads CSV: encoding, delimiter, records."""
 
 import codecs
 import csv
@@ -17,8 +17,6 @@ from app.files.rows import MAX_ROW_BYTES
 
 
 class TableFault(ValueError):
-    """A fault that ends the reading. The text is a clause for the author of the file."""
-
     def __init__(self, code: str, message: str, *, line: int | None = None) -> None:
         super().__init__(message)
         self.code = code
@@ -28,8 +26,6 @@ class TableFault(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class HeldContent:
-    """Holds the content of a small file in memory."""
-
     content: bytes
 
     def open(self, _mode: str = "rb") -> BinaryIO:
@@ -44,7 +40,6 @@ def bytes_of(content: Content) -> BinaryIO:
 
 
 def text_of(content: Content, encoding: str) -> TextIO:
-    """Opens a text whose line feeds stay as they are."""
     return io.TextIOWrapper(bytes_of(content), encoding=encoding, newline="")
 
 
@@ -78,7 +73,6 @@ class Encoding:
 
 
 def encoding_of(path: Content, sent: str | None) -> Encoding:
-    """Raises `TableFault` for an unknown name, or bytes that no encoding fits."""
     with bytes_of(path) as file:
         head = file.read(4)
     mark = next((name for lead, name in _MARKS if head.startswith(lead)), None)
@@ -108,7 +102,6 @@ def _known(sent: str) -> str:
 
 
 def _first_fault(path: Content) -> int | None:
-    """Returns the offset of the first byte that is not UTF-8."""
     decoder, offset = codecs.getincrementaldecoder("utf-8")(), 0
     with bytes_of(path) as file:
         while block := file.read(_BLOCK):
@@ -126,7 +119,6 @@ def _first_fault(path: Content) -> int | None:
 
 
 def _by_letters(path: Content, first: int) -> str:
-    """Returns the encoding that fits a sample around the first byte that is not UTF-8."""
     from charset_normalizer import from_bytes  # noqa: PLC0415 - its tables are for few files
 
     with bytes_of(path) as file:
@@ -156,17 +148,16 @@ class CsvForm:
 
 @dataclass(frozen=True, slots=True)
 class RaggedRecord:
-    """A record with another number of values than the header."""
-
     values: int
 
 
 def csv_form(
     path: Content, *, encoding: str | None, delimiter: str | None, has_header: bool
 ) -> CsvForm:
-    """Returns how a file is read. Raises `TableFault`."""
     found = encoding_of(path, encoding)
-    delimiter = delimiter or _delimiter(_sample(path, found.name))
+    if not delimiter:  # that under which most records are as wide as the header, else a comma
+        sample = _sample(path, found.name)
+        delimiter = max(DELIMITERS, key=lambda one: (*_fit(sample, one), -DELIMITERS.index(one)))
     first = next((record for _, record in _records(path, found.name, delimiter)), None)
     if first is None:
         raise TableFault("empty_file", "the file is empty")
@@ -180,7 +171,6 @@ def csv_form(
 def csv_records(
     path: Content, form: CsvForm, *, has_header: bool
 ) -> Iterator[tuple[int, dict[str, str] | RaggedRecord]]:
-    """Yields line (from 1) and values by column of each record. Raises `TableFault`."""
     records = _records(path, form.encoding.name, form.delimiter)
     for line, record in islice(records, 1 if has_header else 0, None):
         if len(record) != len(form.header):
@@ -228,13 +218,6 @@ def _sample(path: Content, encoding: str) -> str:
     except UnicodeError as error:
         message = f"the text is not {encoding} ({error}): send 'encoding'"
         raise TableFault("wrong_encoding", message[:300]) from None
-
-
-def _delimiter(sample: str) -> str:
-    """Returns the delimiter under which most records have as many values as the header, and more
-    than one; the comma for a file of one column.
-    """
-    return max(DELIMITERS, key=lambda each: (*_fit(sample, each), -DELIMITERS.index(each)))
 
 
 def _fit(sample: str, delimiter: str) -> tuple[float, int]:

@@ -1,9 +1,4 @@
-"""Use cases of uploads in parts: parts arrive in any order and number, and completion joins them
-into a file.
-
-The file appears complete, row and bytes together, or not at all; until then the upload stays
-pending and may be completed again.
-"""
+"""Uploads in parts, in any order. The file appears complete, or not at all."""
 
 import asyncio
 import hashlib
@@ -59,9 +54,6 @@ class UploadService:
         return row
 
     async def pending(self, upload_id: str) -> UploadRow:
-        """Returns a pending upload; called before a part's bytes are read. Raises `WrongState` for
-        an ended one.
-        """
         async with self._database.tenant(self._tenant) as unit:
             return _check_pending(await unit.uploads.get(upload_id))
 
@@ -72,9 +64,7 @@ class UploadService:
         *,
         before_insert: Callable[[str], Awaitable[None]] | None = None,
     ) -> UploadPartRow:
-        """Stores a part. Raises `TooLarge` past its own or the upload's limit. `before_insert` is
-        called with the part's SHA-256 before the row is written, and may still refuse.
-        """
+        """Stores a part. Raises `TooLarge`. `before_insert` gets the SHA-256 and may refuse."""
         part_id = new_id("part_")
         key = f"{upload.directory}/{part_id}"
         try:

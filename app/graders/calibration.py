@@ -1,4 +1,4 @@
-"""Agreement of rankings: Kendall's tau-b. Pure."""
+"""What a calibration reports: spread of scores, probes, agreement and findings. Pure."""
 
 import json
 import math
@@ -17,7 +17,6 @@ from app.kit.fields import DescribedModel
 
 
 def kendall(left: Sequence[float], right: Sequence[float]) -> float | None:
-    """Returns tau-b of two lists of scores, `None` where all scores of one list are equal."""
     concordant = discordant = tied_left = tied_right = 0
     for first, second in combinations(range(len(left)), 2):
         by_left, by_right = left[first] - left[second], right[first] - right[second]
@@ -31,7 +30,6 @@ def kendall(left: Sequence[float], right: Sequence[float]) -> float | None:
 
 
 def mean_agreement(rankings: Sequence[Sequence[float]]) -> float | None:
-    """Returns the mean tau-b over all pairs of rankings, `None` where no pair has one."""
     found = [kendall(left, right) for left, right in combinations(rankings, 2)]
     known = [tau for tau in found if tau is not None]
     return fmean(known) if known else None
@@ -42,24 +40,17 @@ MAX_ITEM_VALUES: Final = 1_000_000
 """Largest number of values in the items of all samples: as objects they take 60 to 100 MB."""
 BINS: Final = 10
 MAX_THRESHOLDS: Final = 50
-"""Largest number of rows in the table of thresholds."""
 LEAST_ANSWERS: Final = 4
-"""Number of a row's answers from which it is said whether the row can teach: of a policy that is
-right in 70 % of its answers, a quarter of all rows with four answers has none that is wrong, and of
-rows with one answer seven tenths.
-"""
+"""Fewest answers of a row that tell whether it can teach: of a policy that is right in 70 %, a
+quarter of the rows with four answers has no wrong one."""
 TARGET_FAILURES: Final = (0.25, 0.5)
-"""Share of the base model's answers that should fail."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One answer and the row that it answers."""
-
     text: str
     item: dict[str, Any]
     more: dict[str, Any] | None = None
-    """Keys of `sample` besides the answer's own, such as the calls of a rollout."""
 
 
 class ScoreBin(DescribedModel):
@@ -91,33 +82,26 @@ class ScoreSpread(DescribedModel):
     """Standard deviation of the scores."""
     histogram: list[ScoreBin]
     """Ten bins over the grader's scale: its own limits, or 0 to 1; where it has none and a score is
-    outside of 0 to 1, from the lowest to the highest score.
-    """
+    outside of 0 to 1, from the lowest to the highest score."""
     all_lowest: float | None
     """Share of the rows with at least 4 answers whose answers all have the lowest score of the
-    histogram; `null` if no row has 4 answers.
-    """
+    histogram; `null` if no row has 4 answers."""
     all_highest: float | None
     """Share of the rows with at least 4 answers whose answers all have the highest score of the
-    histogram; `null` if no row has 4 answers.
-    """
+    histogram; `null` if no row has 4 answers."""
     no_spread: float | None
     """Share of the rows with at least 4 answers whose answers all have the same score: they teach
-    nothing. `null` if no row has 4 answers.
-    """
+    nothing. `null` if no row has 4 answers."""
     thresholds: list[ThresholdFailures]
     """Failures at each score that occurs, or at quantiles if there are more than 50 different
-    scores.
-    """
+    scores."""
     recommended: float | None
     """Threshold at which 25 to 50 % of the answers fail; `null` if there is no such threshold."""
     _scale_known: bool = PrivateAttr(default=False)
 
     @property
     def scale_known(self) -> bool:
-        """True if the ends of the histogram are the grader's own, or 0 and 1; false for the lowest
-        and the highest score that occur.
-        """
+        """True if the histogram ends at the grader's own limits, or at 0 and 1."""
         return self._scale_known
 
 
@@ -151,8 +135,7 @@ class GraderCalibration(DescribedModel):
     """Spread of the scores."""
     agreement: float | None
     """Spearman's correlation with `compare_with`; `null` without it, or if either grader gives no
-    scores or only equal ones; the report then names the reason.
-    """
+    scores or only equal ones; the report then names the reason."""
     probes: list[CalibrationProbe]
     """Answers that a sound grader scores low, without those that could not be tried or scored."""
     report: list[str]
@@ -166,9 +149,6 @@ def spread(
     lowest: float | None = None,
     highest: float | None = None,
 ) -> ScoreSpread:
-    """Describes the scores of at least one sample. `lowest` and `highest` are the ends of the
-    grader's scale, where it has any.
-    """
     low, high, scale_known = _scale(scores, lowest, highest)
     by_row: dict[str, list[float]] = defaultdict(list)
     for sample, score in zip(samples, scores, strict=True):
@@ -179,7 +159,9 @@ def spread(
         ThresholdFailures(threshold=value, failures=bisect_left(ordered, value) / len(ordered))
         for value in sorted(set(ordered))
     ]
-    best = _recommended(every)
+    least, most = TARGET_FAILURES
+    fitting = [row for row in every if least <= row.failures <= most]
+    best = min(fitting, key=lambda row: abs(row.failures - (least + most) / 2), default=None)
     found = ScoreSpread(
         mean=fmean(scores),
         std=pstdev(scores),
@@ -197,7 +179,6 @@ def spread(
 def _scale(
     scores: Sequence[float], lowest: float | None, highest: float | None
 ) -> tuple[float, float, bool]:
-    """Returns the ends of the scale, and whether they are known and not only observed."""
     least, most = min(scores), max(scores)
     if lowest is not None and highest is not None:
         return min(lowest, least), max(highest, most), True
@@ -225,7 +206,7 @@ def _histogram(scores: Sequence[float], low: float, high: float) -> list[ScoreBi
 def _shown(
     every: Sequence[ThresholdFailures], ordered: Sequence[float], best: ThresholdFailures | None
 ) -> list[ThresholdFailures]:
-    """Returns all rows, or those at evenly spaced quantiles of the scores, with the best one."""
+    """Returns all rows, or those at evenly spaced quantiles, with the best one."""
     if len(every) <= MAX_THRESHOLDS:
         return list(every)
     steps = MAX_THRESHOLDS - 2
@@ -235,15 +216,7 @@ def _shown(
     return [row for row in every if row.threshold in chosen]
 
 
-def _recommended(table: Sequence[ThresholdFailures]) -> ThresholdFailures | None:
-    least, most = TARGET_FAILURES
-    fitting = [row for row in table if least <= row.failures <= most]
-    middle = (least + most) / 2
-    return min(fitting, key=lambda row: abs(row.failures - middle), default=None)
-
-
 def spearman(left: Sequence[float], right: Sequence[float]) -> float | None:
-    """Returns the correlation of ranks, `None` where all scores of one list are equal."""
     try:
         return correlation(_ranks(left), _ranks(right))
     except StatisticsError:
@@ -251,7 +224,6 @@ def spearman(left: Sequence[float], right: Sequence[float]) -> float | None:
 
 
 def _ranks(values: Sequence[float]) -> list[float]:
-    """Returns the rank of each value; equal values share the mean of their ranks."""
     ranks: dict[float, list[int]] = defaultdict(list)
     for rank, value in enumerate(sorted(values)):
         ranks[value].append(rank)
@@ -265,7 +237,6 @@ PROBES: Final[dict[ProbeName, str]] = {
     "overlong": "an answer of another row, repeated without end",
     "format_only": "the form of an answer without its content",
 }
-"""The probes with their descriptions."""
 PROBED_ROWS: Final = 20
 _LENGTHENED: Final = 20_000
 _STUFFED: Final = 8_000
@@ -278,10 +249,7 @@ _TEXT_BETWEEN: Final = re.compile(r"[^\W_]+")
 
 
 def probes(samples: Sequence[Sample]) -> dict[ProbeName, list[Sample]]:
-    """Returns the answers of each probe for the first rows, under its name.
-
-    A row without a prompt has no echo; a probe without an answer is not named.
-    """
+    """Returns the answers of each probe for the first rows; no echo for a row without a prompt."""
     rows: dict[str, Sample] = {}
     for sample in samples:
         rows.setdefault(row_key(sample.item), sample)
@@ -304,11 +272,6 @@ def probes(samples: Sequence[Sample]) -> dict[ProbeName, list[Sample]]:
 
 
 def prompt(item: Mapping[str, Any]) -> str | None:
-    """Returns the text of the row's last prompt message, `None` without one.
-
-    Other fields are not read, because one of them is the reference, and its echo would be a correct
-    answer.
-    """
     messages = item.get("messages")
     prompts = [
         _text(message.get("content"))
@@ -319,7 +282,6 @@ def prompt(item: Mapping[str, Any]) -> str | None:
 
 
 def _text(content: Any) -> str:
-    """Returns the text of a message's content, which is a text or a list of parts."""
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else ()
@@ -328,7 +290,6 @@ def _text(content: Any) -> str:
 
 
 def keywords(samples: Sequence[Sample]) -> str:
-    """Returns the first words of the rows, each once, which a policy could learn to recite."""
     words: dict[str, None] = {}
     length = 0
     for sample in samples:
@@ -342,7 +303,6 @@ def keywords(samples: Sequence[Sample]) -> str:
 
 
 def _form(text: str) -> str:
-    """Returns the tags, headings and punctuation of a text, with `x` for each word."""
     parts, position = [], 0
     for tag in _TAG.finditer(text):
         parts += [_TEXT_BETWEEN.sub("x", text[position : tag.start()]), tag[0]]
@@ -364,12 +324,8 @@ _MIDDLE_REPORT: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """The agreement with the grader of an evaluation."""
-
     value: float | None
-    """Spearman's correlation; `None` if it is undefined."""
     compared: int
-    """Answers that both graders scored."""
     faults: tuple[str, ...] = ()
     """Reasons of the other grader, one for each answer that it did not score."""
 
@@ -381,9 +337,7 @@ def report(
     failed: int,
     tried: Collection[str] = PROBES,
 ) -> list[str]:
-    """Returns the findings, the most severe first. `tried` are the names of the probes that had an
-    answer.
-    """
+    """Returns the findings, the most severe first. `tried` names the probes with an answer."""
     found = _hacks(real, probed)
     if failed:
         found.append(f"{failed} samples could not be scored: they would leave the batch.")

@@ -1,11 +1,10 @@
-"""Reads the samples of a calibration from a job's baseline: its start model's answers to held-out
-rows, as graders received them, with tool calls and turns. A lost rollout has no answer.
-"""
+"""Calibrates a grader with samples, a file of them, or the baseline of a job."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
+from io import BytesIO
 from typing import Any, Final
 
 from app.database import Database
@@ -59,9 +58,6 @@ class BaselineSamples:
         self._files = files
 
     async def read(self, job_id: str) -> list[Sample]:
-        """Returns the first 500 answers of the job's baseline. Raises `NotFound` for an unknown
-        job, `InvalidRequest` for one without a baseline or without its rows.
-        """
         try:
             async with self._database.tenant(self._tenant) as unit:
                 held_out = (await unit.jobs.get(job_id)).validation_file
@@ -92,7 +88,6 @@ class BaselineSamples:
         return found
 
     async def _items(self, file_id: str, wanted: set[int]) -> dict[int, dict[str, Any]]:
-        """Returns the rows with these numbers, in the form for graders."""
         try:
             _, chunks = await self._files.content(file_id)
         except NotFound as error:
@@ -120,14 +115,12 @@ def _sample(rollout: RolloutRow, item: dict[str, Any]) -> Sample:
 
 MAX_FILE_BYTES: Final = 33_554_432
 MAX_SAMPLE_BYTES: Final = 1_048_576
-_PIECE_BYTES: Final = 65_536
 _KEYS: Final = frozenset({"item", "model_sample", "sample"})
 _LISTS: Final = ("choices", "output_tools", "tool_calls", "turns")
 _TEXTS: Final = ("output_reasoning_summary", "stop_reason")
 
 
 def check_number(count: int, param: str) -> None:
-    """Raises `InvalidRequest` for no samples and for too many."""
     if not count:
         raise InvalidRequest("There are no samples.", param=param, code="no_samples")
     if count > MAX_SAMPLES:
@@ -139,7 +132,6 @@ def check_number(count: int, param: str) -> None:
 
 
 def check_values(count: int, param: str) -> None:
-    """Raises `InvalidRequest` for too many values in the items of all samples."""
     if count > MAX_ITEM_VALUES:
         raise InvalidRequest(
             f"The items contain more than {MAX_ITEM_VALUES} values: send fewer samples.",
@@ -149,60 +141,32 @@ def check_values(count: int, param: str) -> None:
 
 
 async def read_samples(chunks: AsyncIterator[bytes]) -> list[Sample]:
-    """Reads lines of `{"item", "model_sample"}`, or of `{"item", "sample"}`, whose `sample` has an
-    `output_text` and any other part that graders of jobs read, such as the calls of a rollout.
-
-    Raises `InvalidRequest`.
-    """
-    lines = _Lines()
+    content = bytearray()
     async for chunk in chunks:
-        await run_on_scoring_thread(partial(lines.feed, chunk))
-    return await run_on_scoring_thread(lines.samples)
+        content += chunk
+        if len(content) > MAX_FILE_BYTES:
+            raise _refused(f"The file is larger than {MAX_FILE_BYTES} bytes.")
+    return await run_on_scoring_thread(partial(_samples, bytes(content)))
 
 
-class _Lines:
-    """Splits chunks of a file into lines, keeps lines up to the limit, and counts the others."""
-
-    def __init__(self) -> None:
-        self._bytes = 0
-        self._pending = b""
-        self._number = 0
-        self._count = 0
-        self._kept: list[tuple[int, bytes]] = []
-
-    def feed(self, chunk: bytes) -> None:
-        self._bytes += len(chunk)
-        if self._bytes > MAX_FILE_BYTES:
-            message = f"The file is larger than {MAX_FILE_BYTES} bytes."
-            raise _refused(message)
-        for start in range(0, len(chunk), _PIECE_BYTES):
-            *lines, self._pending = (self._pending + chunk[start : start + _PIECE_BYTES]).split(
-                b"\n"
-            )
-            for line in lines:
-                self._line(line)
-            if len(self._pending) > MAX_SAMPLE_BYTES:
-                raise _too_long(self._number + 1)
-
-    def _line(self, line: bytes) -> None:
-        self._number += 1
+def _samples(content: bytes) -> list[Sample]:
+    kept, count = list[tuple[int, bytes]](), 0
+    for number, line in enumerate(BytesIO(content), start=1):
         if is_blank(line):
-            return
-        if len(line) > MAX_SAMPLE_BYTES:
-            raise _too_long(self._number)
-        self._count += 1
-        if self._count <= MAX_SAMPLES:
-            self._kept.append((self._number, line))
-
-    def samples(self) -> list[Sample]:
-        self._line(self._pending)
-        check_number(self._count, "file_id")
-        samples, values = list[Sample](), 0
-        for number, line in self._kept:
-            samples.append(_read(line, number))
-            values += count_values(samples[-1].item) + count_values(samples[-1].more or {})
-            check_values(values, "file_id")
-        return samples
+            continue
+        if len(line.removesuffix(b"\n")) > MAX_SAMPLE_BYTES:
+            message = f"Line {number} of the file is longer than {MAX_SAMPLE_BYTES} bytes."
+            raise _refused(message)
+        count += 1
+        if count <= MAX_SAMPLES:
+            kept.append((number, line))
+    check_number(count, "file_id")
+    samples, values = list[Sample](), 0
+    for number, line in kept:
+        samples.append(_read(line, number))
+        values += count_values(samples[-1].item) + count_values(samples[-1].more or {})
+        check_values(values, "file_id")
+    return samples
 
 
 def _read(line: bytes, number: int) -> Sample:
@@ -232,9 +196,6 @@ def _read(line: bytes, number: int) -> Sample:
 
 
 def _whole(sample: dict[str, Any], item: dict[str, Any], number: int) -> Sample:
-    """Returns the sample with all its parts. Raises `InvalidRequest` for one that no job could
-    produce.
-    """
     owner = f"'sample' in line {number} of the file"
     _refuse_unknown(sample, SAMPLE_KEYS, owner)
     parts = {key: value for key, value in sample.items() if value is not None}
@@ -263,10 +224,6 @@ def _no_sample(number: int) -> InvalidRequest:
     )
 
 
-def _too_long(number: int) -> InvalidRequest:
-    return _refused(f"Line {number} of the file is longer than {MAX_SAMPLE_BYTES} bytes.")
-
-
 def _refused(message: str) -> InvalidRequest:
     return InvalidRequest(message, param="file_id", code="invalid_file")
 
@@ -274,9 +231,7 @@ def _refused(message: str) -> InvalidRequest:
 CALIBRATION_LIMIT_S: Final = 240.0
 OF_ORGANIZATION: Final = 2
 OF_ALL: Final = 8
-"""Largest number of calibrations in one process, more than one organization may run: each has its
-samples of 33 MB and more in memory.
-"""
+"""Most calibrations in one process: each has samples of 33 MB and more in memory."""
 _AT_ONCE: Final = 16
 _SHOWN_FAULTS: Final = 3
 
@@ -306,14 +261,6 @@ class CalibrationService:
         self._baselines = baselines
         self._slot = slot
 
-    async def _read_file(self, file_id: str) -> list[Sample]:
-        """Reads the samples of a file. Raises `InvalidRequest` and `NotFound`."""
-        try:
-            _, chunks = await self._files.content(file_id)
-        except NotFound as error:
-            raise NotFound(error.message, param="file_id", code=error.code) from error
-        return await read_samples(chunks)
-
     async def calibrate(
         self,
         grader: AnyGrader,
@@ -323,11 +270,6 @@ class CalibrationService:
         job_id: str | None,
         other: AnyGrader | None,
     ) -> GraderCalibration:
-        """Scores `samples`, the samples of a file, or a job's baseline.
-
-        Raises `InvalidRequest` with the parameter of the source if no sample can be scored, or not
-        all of them in time; `RateLimited` while too many calibrations run.
-        """
         sent_as, cure = "samples", "send fewer"
         if file_id is not None:
             sent_as = "file_id"
@@ -354,9 +296,13 @@ class CalibrationService:
     async def _found(
         self, samples: Sequence[Sample], *, file_id: str | None, job_id: str | None
     ) -> Sequence[Sample]:
-        if file_id is not None:
-            return await self._read_file(file_id)
-        return samples if job_id is None else await self._baselines.read(job_id)
+        if file_id is None:
+            return samples if job_id is None else await self._baselines.read(job_id)
+        try:
+            _, chunks = await self._files.content(file_id)
+        except NotFound as error:
+            raise NotFound(error.message, param="file_id", code=error.code) from error
+        return await read_samples(chunks)
 
     async def _calibrate(
         self,
@@ -399,7 +345,6 @@ class CalibrationService:
 async def _probe(
     scorer: Scorer, tried: Mapping[ProbeName, Sequence[Sample]], real: ScoreSpread
 ) -> list[CalibrationProbe]:
-    """Scores each probe; leaves out probes that cannot be scored."""
     found = []
     for name, answers in tried.items():
         scored = await _score_all(scorer, answers)
@@ -419,7 +364,6 @@ async def _agreement(other: Scorer, graded: Sequence[tuple[Sample, float]]) -> A
 
 
 async def _score_all(scorer: Scorer, samples: Sequence[Sample]) -> list[float | str]:
-    """Returns the score of each sample, or the reason why it has none."""
     slots = asyncio.Semaphore(_AT_ONCE)
 
     async def score(sample: Sample) -> float | str:
@@ -436,7 +380,6 @@ async def _score_all(scorer: Scorer, samples: Sequence[Sample]) -> list[float | 
 
 
 async def _sampled(sample: Sample) -> dict[str, Any]:
-    """Returns the grader's input for a sample. A long answer is parsed on a thread."""
     read = partial(text_sample, sample.text, sample.more)
     if len(sample.text) < LONG_TEXT and not sample.more:
         return read()

@@ -1,8 +1,4 @@
-"""Reads one tool call, or the calls that a row expects, from JSON.
-
-Null or blank arguments count as no arguments; other arguments that are not a JSON object are
-unreadable, which is not the same as none.
-"""
+"""Reads tool calls from JSON and from text, and pairs them with expected ones."""
 
 import math
 import re
@@ -13,17 +9,15 @@ from json import JSONDecoder
 from typing import Any, Final
 
 from app.graders.answer_words import after_thinking
-from app.graders.texts import Block, TooManyFences, blocks, check_fences, fenced_blocks
+from app.graders.texts import TooManyFences, blocks, check_fences, fenced_blocks
 from app.kit.strict_json import MAX_VALUES, TooManyValues, has_too_many_values, strict_loads
 
 MAX_EXPECTED: Final = 64
-"""Calls that a reference can have."""
 _NAMES: Final = ("name", "function", "tool")
 _ARGUMENTS: Final = ("arguments", "parameters", "args", "input")
 _VALUE: Final = re.compile(r"[^ \t\r\n,;]")
 _DECODER: Final = JSONDecoder()
 _OTHERS: Final = frozenset({"id", "call_id", "index", "type"})
-"""Further keys that a call may have besides function and arguments."""
 
 
 class ReferenceFault(ValueError):
@@ -34,11 +28,9 @@ class ReferenceFault(ValueError):
 class WrittenCall:
     name: str
     arguments: dict[str, Any] | None
-    """`None` if they cannot be read."""
 
 
 def call_of(entry: Any) -> WrittenCall | None:
-    """Returns the call of a JSON value, `None` if it names no function."""
     if not isinstance(entry, dict):
         return None
     function = entry.get("function")
@@ -60,7 +52,6 @@ def arguments_of(sent: Any) -> dict[str, Any] | None:
 
 
 def json_of(text: str) -> Any:
-    """Returns the value of a JSON text, `None` for any other text and for too many values."""
     try:
         return strict_loads(text)
     except (ValueError, RecursionError):
@@ -68,9 +59,7 @@ def json_of(text: str) -> Any:
 
 
 def values_of(text: str) -> list[Any]:
-    """Returns the value of a JSON text, or the objects and lists of several in a row; none where a
-    part is neither, or where no part can have an object, as a call is one.
-    """
+    """Returns the JSON value of a text, or the objects and lists of several in a row, else none."""
     if "{" not in text or "}" not in text:  # an answer may have 100,000 blocks that hold no call
         return []
     value = json_of(text)
@@ -89,9 +78,7 @@ def values_of(text: str) -> list[Any]:
 
 
 def is_plainly_a_call(entry: Any) -> bool:
-    """Returns whether a value has one name, one key of arguments, and only keys of a call, unlike
-    an ordinary answer such as `{"name": "Ulm", "population": 120000}`.
-    """
+    """Returns whether a value has only the keys of a call, unlike a person's name."""
     if not isinstance(entry, dict):
         return False
     function = entry.get("function")
@@ -105,7 +92,6 @@ def is_plainly_a_call(entry: Any) -> bool:
 
 
 def expected_calls(text: str) -> list[WrittenCall]:
-    """Returns the calls of a reference: one call or a list of them. Raises `ReferenceFault`."""
     try:
         value = strict_loads(text)
     except TooManyValues:
@@ -149,13 +135,10 @@ _TAGS: Final = ("tool_call", "function_call", "tool", "tool_calls", "function_ca
 
 
 class RawText(str):
-    """The value of an XML parameter, whose type is unknown."""
-
     __slots__ = ()
 
 
 def read_calls(text: str) -> list[WrittenCall]:
-    """Returns the calls in a text, in its order. Reasoning that the text begins with is skipped."""
     text = after_thinking(text)
     for form in (_tagged, _xml, _fenced, _raw):
         calls = list(islice(form(text), MAX_CALLS))
@@ -165,7 +148,6 @@ def read_calls(text: str) -> list[WrittenCall]:
 
 
 def calls_of(value: Any) -> list[WrittenCall]:
-    """Returns the calls of a JSON value: one call or a list of them, in chat form too."""
     entries = value if isinstance(value, list) else [value]
     return [call for entry in entries[:MAX_CALLS] if (call := call_of(entry)) is not None]
 
@@ -182,21 +164,11 @@ def _tagged(text: str) -> Iterator[WrittenCall]:
 
 
 def _xml(text: str) -> Iterator[WrittenCall]:
-    for block in blocks(text, "<invoke name=", ">", "</invoke>"):
-        yield _xml_call(block, "<parameter name=")
-    for block in blocks(text, "<function=", ">", "</function>"):
-        yield _xml_call(block, "<parameter=")
-
-
-def _xml_call(block: Block, opening: str) -> WrittenCall:
-    """Reads the parameters of a call, or JSON instead of them."""
-    parameters = list(blocks(block.text, opening, ">", "</parameter>"))
-    arguments = (
-        {_unquoted(each.label): RawText(each.text.strip()) for each in parameters}
-        if parameters
-        else arguments_of(block.text)
-    )
-    return WrittenCall(_unquoted(block.label), arguments)
+    for tag, sign in (("invoke", " name="), ("function", "=")):
+        for block in blocks(text, f"<{tag}{sign}", ">", f"</{tag}>"):
+            parameters = list(blocks(block.text, f"<parameter{sign}", ">", "</parameter>"))
+            named = {_unquoted(each.label): RawText(each.text.strip()) for each in parameters}
+            yield WrittenCall(_unquoted(block.label), named or arguments_of(block.text))
 
 
 def _fenced(text: str) -> Iterator[WrittenCall]:
@@ -210,12 +182,8 @@ def _fenced(text: str) -> Iterator[WrittenCall]:
 
 def _raw(text: str) -> Iterator[WrittenCall]:
     for value in values_of(text):
-        yield from _plain_calls(value)
-
-
-def _plain_calls(value: Any) -> list[WrittenCall]:
-    entries = value if isinstance(value, list) else [value]
-    return calls_of([entry for entry in entries if is_plainly_a_call(entry)])
+        entries = value if isinstance(value, list) else [value]
+        yield from calls_of([entry for entry in entries if is_plainly_a_call(entry)])
 
 
 def _unquoted(label: str) -> str:
@@ -223,7 +191,6 @@ def _unquoted(label: str) -> str:
 
 
 Scores = Sequence[Sequence[float]]
-"""Score of each pair of expected entry (row) and actual entry (column)."""
 
 
 def best_in_order(scores: Scores) -> list[float]:
@@ -247,9 +214,7 @@ def best_in_order(scores: Scores) -> list[float]:
 
 
 def best_in_any_order(scores: Scores) -> list[float]:
-    """Returns the score of each expected entry in the best assignment (Kuhn's method with
-    potentials, in cubic time).
-    """
+    """Returns each expected entry's score in the best assignment (Kuhn's method, cubic time)."""
     rows, columns = len(scores), max(len(scores), len(scores[0]) if scores else 0)
     cost = [[-score for score in row] + [0.0] * (columns - len(row)) for row in scores]
     row_of = [-1] * columns
@@ -264,10 +229,7 @@ def best_in_any_order(scores: Scores) -> list[float]:
 
 
 def _augmented(
-    start: int,
-    cost: list[list[float]],
-    row_of: list[int],
-    prices: tuple[list[float], list[float]],
+    start: int, cost: list[list[float]], row_of: list[int], prices: tuple[list[float], list[float]]
 ) -> list[int]:
     """Returns the assignment with the row `start` added, by the shortest path to a free column."""
     row_price, column_price = prices

@@ -1,7 +1,4 @@
-"""Reads the facts of a row that determine its grader: its keys, and the form of each value.
-
-A null and a blank text count as absent.
-"""
+"""Chooses the grader that fits the rows, for `auto`. A null and a blank text count as absent."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,11 +9,10 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from app.graders.answer_words import is_number
+from app.graders.answer_words import is_number, json_fields_source, last_number_source
 from app.graders.calls import ReferenceFault, expected_calls
-from app.graders.choice_sources import json_fields_source, last_number_source
 from app.graders.definitions import AnyGrader, AutoGrader, read_grader
-from app.graders.python_source import TestsFault, code_tests, is_function_name
+from app.graders.kinds.python import TestsFault, code_tests, is_function_name
 from app.kit.errors import InvalidRequest
 from app.kit.fields import DescribedFields
 from app.kit.strict_json import TooManyValues, strict_loads
@@ -50,16 +46,12 @@ class ReferenceForm(Enum):
 @dataclass(frozen=True, slots=True)
 class RowFacts:
     location: str
-    """Line of the file, from 1, with the file's name if there are several."""
     forms: Mapping[str, ReferenceForm]
-    """Form of each usable value, by key."""
     faults: Mapping[str, str]
-    """Fault of each unusable value, by key."""
     offers_tools: bool
 
 
 def row_facts(item: Mapping[str, Any], line: int, *, file: str | None = None) -> RowFacts:
-    """Returns the facts of the row in this line; `file` names the file if there are several."""
     location = f"line {line}" if file is None else f"line {line} of the {file} file"
     forms, faults = dict[str, ReferenceForm](), dict[str, str]()
     for key, form_of in _READERS.items():
@@ -77,7 +69,6 @@ def row_facts(item: Mapping[str, Any], line: int, *, file: str | None = None) ->
 
 
 def _as_text(value: Any) -> str:
-    """Returns a value as a template renders it."""
     return value if isinstance(value, str) else json.dumps(value)
 
 
@@ -191,9 +182,6 @@ class GraderChoice(DescribedFields):
 def choose_grader(
     auto: AutoGrader, facts: Iterable[RowFacts], *, answer_schema: dict[str, Any] | None
 ) -> GraderChoice:
-    """Chooses by the facts of all rows. `answer_schema` is the JSON schema of answers, an empty one
-    if any JSON is requested, `None` for text. Raises `NoGraderFits`.
-    """
     rows = list(facts)
     if not rows:
         raise NoGraderFits("there is no row to choose a grader from")
@@ -231,7 +219,6 @@ def _unused_judge(auto: AutoGrader, chosen: str) -> str | None:
 
 
 def choose_by_item(auto: AutoGrader, item: Mapping[str, Any] | None) -> GraderChoice:
-    """Chooses by the item of a trial run. Raises `InvalidRequest`."""
     if item is None:
         raise InvalidRequest(
             "'auto' chooses a grader from rows: send one as 'item'.",
@@ -323,7 +310,6 @@ def _by_judge(auto: AutoGrader, rows: Sequence[RowFacts]) -> _Chosen:
 
 
 def _reference_key(rows: Sequence[RowFacts]) -> str | None:
-    """Returns the first key that every row has. Raises `NoGraderFits` if only some have one."""
     known = [
         key for key in REFERENCE_KEYS if any(key in row.forms or key in row.faults for row in rows)
     ]
@@ -334,9 +320,6 @@ def _reference_key(rows: Sequence[RowFacts]) -> str | None:
 
 
 def _complete(rows: Sequence[RowFacts], key: str) -> bool:
-    """Returns whether every row has the key. Raises `NoGraderFits` for a value that cannot be used,
-    and if some rows lack it.
-    """
     wrong = next((row for row in rows if key in row.faults), None)
     if wrong is not None:
         raise NoGraderFits(f"{wrong.location}, '{key}': {wrong.faults[key]}")
@@ -350,7 +333,6 @@ def _complete(rows: Sequence[RowFacts], key: str) -> bool:
 
 
 def _only_form(rows: Sequence[RowFacts], key: str, form: ReferenceForm) -> None:
-    """Raises `NoGraderFits` if some rows have this form and others another one."""
     other = next((row for row in rows if row.forms[key] is not form), None)
     if other is None:
         return

@@ -1,23 +1,23 @@
 """The union of all graders, and its reader."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    ValidationInfo,
-    ValidatorFunctionWrapHandler,
-    WrapValidator,
-)
+from pydantic import BaseModel, ConfigDict, Field, WrapValidator
 
-from app.graders.grader_model import AUTO, GraderModel, graders_in, models_of, read_of
+from app.graders.grader_model import AUTO, GraderModel, RowRule, graders_in, models_of, read_of
 from app.graders.json_schemas import CHECK_LIMIT_S, JsonSchemaFault
 from app.graders.kinds import SingleGrader
 from app.graders.kinds.multi import MultiGrader
-from app.graders.templates import DefinitionWork
+from app.graders.templates import (
+    DefinitionWork,
+    MissingVariable,
+    RenderedTooLong,
+    Template,
+    parse_template,
+)
 from app.kit.errors import InvalidRequest, refused_value
 from app.kit.fields import JudgeName, Path, parameter, value_of
 
@@ -36,9 +36,6 @@ class AutoGrader(GraderModel):
 
 
 def pattern_faults(definitions: Sequence[tuple[str, BaseModel]]) -> Iterator[InvalidRequest]:
-    """Yields the fault of each expression and each JSON Schema at or below the definitions that
-    cannot be compiled. For a thread: it asks another process.
-    """
     ends = time.monotonic() + CHECK_LIMIT_S
     for root, definition in definitions:
         for path, grader in graders_in(definition):
@@ -62,20 +59,13 @@ _GRADER: Final = "grader"
 _PART: Final = len((_GRADER, "graders", "name"))
 
 
-def _read_any(sent: Any, handler: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:  # noqa: ARG001 - the signature of a pydantic wrap validator
-    return read_grader(sent, work=DefinitionWork.of(info))
-
-
 def read_grader(sent: Any, *, work: DefinitionWork | None = None) -> AnyGrader:
-    """Returns a grader of any kind from JSON or an instance. Raises `ValidationError`."""
     grader: AnyGrader = read_of(_MODELS, sent, work=work)
     return grader
 
 
 def read_grader_or_auto(sent: Any) -> AnyGrader | AutoGrader:
-    """Returns a grader or `auto`, for callers with rows from which to choose. Raises
-    `ValidationError`.
-    """
+    """Returns a grader or `auto`, for callers that have rows. Raises `ValidationError`."""
     if isinstance(sent, AutoGrader):
         return sent
     if isinstance(sent, dict) and sent.get("type") == AUTO:
@@ -85,10 +75,6 @@ def read_grader_or_auto(sent: Any) -> AnyGrader | AutoGrader:
 
 
 def unused_paths(method: Any) -> frozenset[Path]:
-    """Returns the paths, in `method.reinforcement` (an instance or JSON), of the graders that its
-    grader contains but does not use, so that they never run. Empty for a grader that cannot be
-    read.
-    """
     try:
         names = read_grader(value_of(method, _GRADER)).unused_parts
     except ValueError:  # pydantic raises its two kinds
@@ -97,15 +83,51 @@ def unused_paths(method: Any) -> frozenset[Path]:
 
 
 def is_used(path: Path, unused: frozenset[Path]) -> bool:
-    """Returns whether a path of a method is outside of the `unused_paths`."""
     return path[:_PART] not in unused
 
 
 def passing_score(kind: str) -> float | None:
-    """Returns the lowest passing score of a grader of this type, if the type determines it."""
     model = _MODELS.get(kind)
     return None if model is None else model.passing_score
 
 
-Grader = Annotated[AnyGrader, Field(discriminator="type"), WrapValidator(_read_any)]
+Grader = Annotated[
+    AnyGrader,
+    Field(discriminator="type"),
+    WrapValidator(lambda sent, _, info: read_grader(sent, work=DefinitionWork.of(info))),
+]
 GRADER_MODELS: Final[tuple[type[BaseModel], ...]] = tuple(_MODELS.values())
+
+
+@dataclass(frozen=True, slots=True)
+class RowReading:
+    param: str
+    template: Template
+    rule: RowRule
+
+    def fault(self, item: Mapping[str, Any]) -> str | None:
+        try:
+            return self.rule.fault(self.template.render(sample={}, item=item))
+        except MissingVariable:
+            return None
+        except RenderedTooLong as error:
+            return str(error)
+
+
+def row_readings(grader: GraderModel, root: str) -> Iterator[RowReading]:
+    yield from _readings(grader, root, ())
+
+
+def literal_faults(grader: GraderModel, root: str) -> Iterator[InvalidRequest]:
+    for reading in row_readings(grader, root):
+        if not reading.template.placeholders and (fault := reading.fault({})) is not None:
+            yield refused_value(reading.param, fault)
+
+
+def _readings(grader: GraderModel, root: str, path: Path) -> Iterator[RowReading]:
+    for field, rule in grader.row_rules.items():
+        template = parse_template(getattr(grader, field))
+        if not template.reads_sample:
+            yield RowReading(parameter(root, (*path, field)), template, rule)
+    for name, part in grader.parts.items():
+        yield from _readings(part, root, (*path, "graders", name))

@@ -22,7 +22,6 @@ if TYPE_CHECKING:  # definitions of graders read this module, and the settings l
     from app.settings import EmbeddingSettings
 
 REFUSED_TEXTS: Final = frozenset({400, 413, 422})
-"""Statuses which mean that a text of the request cannot be embedded."""
 _FLOAT_BYTES: Final = 4
 
 
@@ -35,17 +34,12 @@ class Embedding:
     """Tokens that the server counted for it; 0 for a cached one."""
 
     def cosine(self, other: "Embedding") -> float | None:
-        """Returns the cosine of the angle between both; `None` for embeddings of different
-        models.
-        """
         if len(self.numbers) != len(other.numbers):
             return None
         return min(1.0, max(-1.0, math.fsum(map(mul, self.numbers, other.numbers))))
 
 
 def reader_of(count: int) -> Callable[[EgressReply], list[Embedding] | int]:
-    """Returns a reader of replies to `count` texts; it returns the status of a refused text."""
-
     def read(reply: EgressReply) -> list[Embedding] | int:
         if reply.status in REFUSED_TEXTS:
             return reply.status
@@ -63,7 +57,8 @@ def _embeddings(reply: EgressReply, count: int) -> list[Embedding]:
     try:
         content = json.loads(reply.body)
         entries = {entry["index"]: entry["embedding"] for entry in content["data"]}
-        numbers = [_direction(entries[index]) for index in range(count)]
+        sent = [entries[index] for index in range(count)]
+        numbers = [unit_vector(_decoded(one) if isinstance(one, str) else one) for one in sent]
     except (ValueError, LookupError, TypeError, OverflowError, RecursionError):
         numbers = []
     if len(numbers) != count or len(numbers) != len(entries):
@@ -75,14 +70,8 @@ def _embeddings(reply: EgressReply, count: int) -> list[Embedding]:
     ]
 
 
-def _direction(sent: Any) -> "array[float]":
-    return unit_vector(_decoded(sent) if isinstance(sent, str) else array("d", sent))
-
-
 def unit_vector(numbers: Iterable[float]) -> "array[float]":
-    """Returns the numbers scaled to length 1. Raises `ValueError` for numbers without a
-    direction.
-    """
+    """Returns the numbers scaled to length 1. Raises `ValueError` if they have no direction."""
     numbers = array("d", numbers)
     length = math.hypot(*numbers)
     if not math.isfinite(length) or length == 0:
@@ -102,16 +91,12 @@ NOT_CONFIGURED: Final = (
     "AGENT_RFT_EMBEDDINGS__BASE_URL and AGENT_RFT_EMBEDDINGS__MODEL to an OpenAI-compatible server"
 )
 _BATCH: Final = 16
-"""Largest number of texts of a request; a reply with 3,072 numbers for each has about 1 MB."""
 _BATCH_CHARACTERS: Final = 131_072
 _GATHER_S: Final = 0.005
-"""Seconds for which a text waits for others."""
 _KEPT: Final = 2_048
 
 
 class EmbeddingFault(Exception):
-    """A text without an embedding. The message is safe for the customer."""
-
     def __init__(self, kind: FaultKind, message: str) -> None:
         super().__init__(message)
         self.kind = kind
@@ -122,17 +107,13 @@ class Embeddings(Protocol):
     @property
     def model(self) -> str:
         """Returns the name of the model, for the count of its tokens."""
-        ...
 
     async def embed(self, texts: Sequence[str]) -> list[Embedding]:
         """Returns the embedding of each text, none of which is blank. Raises `EmbeddingFault`."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
 class NoEmbeddings:
-    """Implements `Embeddings` for an installation without a server."""
-
     model: str = ""
 
     async def embed(self, texts: Sequence[str]) -> list[Embedding]:  # noqa: ARG002 - the protocol's signature
@@ -141,24 +122,15 @@ class NoEmbeddings:
 
 @dataclass(frozen=True, slots=True)
 class _EmbeddingRequest:
-    """A requested text."""
-
     key: bytes
     text: str
     answer: "asyncio.Future[Embedding]"
 
-    def fail(self, fault: BaseException) -> None:
-        self.answer.set_exception(fault)
-        self.answer.exception()  # marks it as seen: all that waited may have been cancelled
-
 
 class BatchedEmbeddings:
-    """Implements `Embeddings` for one event loop."""
-
     def __init__(
         self, settings: "EmbeddingSettings", endpoints: "EndpointPool", signer: CallSigner
     ) -> None:
-        """`endpoints` is the pool for the operator's own addresses."""
         self._settings = settings
         self._endpoint = endpoints.endpoint(f"{settings.base_url.rstrip('/')}/embeddings")
         self._signer = signer
@@ -233,12 +205,10 @@ class BatchedEmbeddings:
     def _fail(self, batch: Sequence[_EmbeddingRequest], fault: BaseException) -> None:
         for asked in batch:
             if self._pending.pop(asked.key, None) is not None:
-                asked.fail(fault)
+                asked.answer.set_exception(fault)
+                asked.answer.exception()  # marks it as seen: all that waited may be cancelled
 
     async def _request(self, texts: list[str]) -> list[Embedding] | None:
-        """Requests embeddings; returns `None` if one of several texts is refused. Raises
-        `EndpointFault`.
-        """
         body = _bytes(json.dumps({"model": self.model, "input": texts}, ensure_ascii=False))
         digest = hashlib.sha256(body).hexdigest()
         key = self._settings.api_key.get_secret_value()
@@ -268,5 +238,4 @@ def build_embeddings(
 
 
 def _bytes(text: str) -> bytes:
-    """Returns UTF-8, with a replacement mark for half of a surrogate pair."""
     return text.encode(errors="replace")

@@ -1,46 +1,59 @@
-"""The base of grader configurations, and the errors of their validators.
-
-An unknown key may hold one value, which is dropped with a warning.
-"""
+"""The base of grader configurations, and of those with a judge (source: the SDK)."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Self, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, Self, get_args
 
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     ValidationError,
     ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
     model_validator,
 )
-from pydantic_core import PydanticCustomError
+from pydantic_core import PydanticCustomError, PydanticKnownError
 from typing_extensions import override
 
-from app.graders.templates import DefinitionWork, TemplateError, parse_template
+from app.graders.scorer import GradeRequest, GradingPorts, Scorer
+from app.graders.templates import (
+    DefinitionWork,
+    RenderBudget,
+    RenderedTooLong,
+    Template,
+    TemplateError,
+    as_grader_errors,
+    parse_template,
+    unreadable_item,
+)
 from app.kit.faults import GRADER_NOT_AVAILABLE
-from app.kit.fields import DescribedModel, OpenKeys, Path, TemplateMark
+from app.kit.fields import (
+    CustomerBaseUrl,
+    DescribedModel,
+    JudgeName,
+    OpenKeys,
+    Path,
+    SecretHeaders,
+    TemplateMark,
+)
 
 if TYPE_CHECKING:  # scorers read definitions
-    from app.graders.group_judge import GroupJudge
-    from app.graders.scorer import GradingPorts, Scorer
+    from app.graders.kinds.ai_judge import GroupJudge
 
 
 @dataclass(frozen=True, slots=True)
 class RowRule:
-    """What a text of the row must be."""
-
     noun: str
-    """The text in words, such as "expected calls"."""
     fault: Callable[[str], str | None]
-    """Returns why a text cannot be used."""
+    """No closure: the rule is pickled for the process that reads the rows."""
 
 
 def fault_of(parse: Callable[[str], object], faults: type[Exception], text: str) -> str | None:
-    """Returns the fault of a text that is parsed."""
     try:
         parse(text)
     except faults as fault:
@@ -49,24 +62,19 @@ def fault_of(parse: Callable[[str], object], faults: type[Exception], text: str)
 
 
 Number = Annotated[float, Field(strict=True)]
-"""A number; texts and booleans are refused."""
 Flag = Annotated[bool, Field(strict=True)]
-"""A boolean; texts and numbers are refused."""
 ANSWER: Final = "{{sample.output_text}}"
-"""The template that graders of one text read by default: the last answer."""
 AUTO: Final = "auto"
 NEEDS_ROWS: Final = (
     "'auto' chooses a grader from rows: send it as the grader of a job, or with an 'item' to "
     "graders/run, and use the grader that it returns"
 )
 MAX_PARTS: Final = 256
-"""Largest number of entries of a list in a grader."""
 
 
 def fault_at(
     field: str | int, message: str, *, kind: str = "grader_error", sent: Any = None
 ) -> ValidationError:
-    """Returns an error at a field of the grader, from a validator of the whole."""
     fault = PydanticCustomError(kind, "{fault}", {"fault": message})
     return ValidationError.from_exception_data(
         "Grader", [{"type": fault, "loc": (field,), "input": sent}]
@@ -74,7 +82,6 @@ def fault_at(
 
 
 def checked_template(text: str, info: ValidationInfo) -> str:
-    """Counts and parses a template. Raises an error of pydantic."""
     try:
         DefinitionWork.of(info).count(text)
         parse_template(text)
@@ -96,7 +103,6 @@ class GraderModel(OpenKeys, DescribedModel):
     required_in_evals: ClassVar[tuple[str, ...]] = ()
     """Optional fields that a criterion of an eval must send."""
     compares_rollouts: ClassVar[bool] = False
-    """True if it scores the rollouts of a group against each other."""
     needs_environment: ClassVar[bool] = False
     """True if it reads the rewards of an HTTP environment, so that only a job with one may have it.
     """
@@ -109,7 +115,7 @@ class GraderModel(OpenKeys, DescribedModel):
     @model_validator(mode="before")
     @classmethod
     def _no_stray_secrets(cls, sent: Any) -> Any:
-        """Refuses headers or keys of a grader that calls no address: dropping them would hide the
+        """Refuses headers or keys of a grader that sends no request: dropping them hides the
         mistake.
         """
         if not isinstance(sent, dict):
@@ -150,7 +156,6 @@ class GraderModel(OpenKeys, DescribedModel):
 
     @property
     def parts(self) -> "Mapping[str, GraderModel]":
-        """The graders whose scores it combines, by name."""
         return {}
 
     @property
@@ -160,7 +165,6 @@ class GraderModel(OpenKeys, DescribedModel):
 
     @property
     def unused_parts(self) -> tuple[str, ...]:
-        """The names of the graders that it contains but does not use."""
         return ()
 
     @property
@@ -186,26 +190,22 @@ class GraderModel(OpenKeys, DescribedModel):
     def check_compiled(self) -> None:
         """Raises `JsonSchemaFault` for one that cannot be compiled. Asks another process."""
 
-    def scorer(self, ports: "GradingPorts", *, source: str) -> "Scorer":
+    def scorer(self, ports: GradingPorts, *, source: str) -> Scorer:
         """Builds the scorer of a definition with its real headers; `source` names it in faults."""
         raise NotImplementedError
 
-    def group_judge(self, ports: "GradingPorts", *, source: str) -> "GroupJudge | None":
+    def group_judge(self, ports: GradingPorts, *, source: str) -> "GroupJudge | None":
         """Builds the judge of whole groups, `None` for a grader that scores each rollout apart."""
         del ports, source
         return None
 
     @property
     def repeats_its_scores(self) -> bool:
-        """True if the same rollout always gets the same score, so that no score needs to be
-        journalled. Scores of a grader that calls an address or a judge are journalled anyway.
-        """
+        """True if a rollout always gets the same score, so that none need be journalled."""
         return True
 
 
 class UnitGrader(GraderModel):
-    """A grader whose scores are between 0 and 1."""
-
     @property
     @override
     def highest(self) -> float:
@@ -218,7 +218,6 @@ class UnitGrader(GraderModel):
 
 
 def graders_in(value: Any, path: Path = ()) -> Iterator[tuple[Path, GraderModel]]:
-    """Yields each grader in a model, and in its lists and maps; free-form JSON contains none."""
     if isinstance(value, GraderModel):
         yield path, value
     below: Iterable[tuple[str | int, Any]] = ()
@@ -239,23 +238,15 @@ Models = MappingProxyType[str, type[GraderModel]]
 
 
 def models_of(union: object) -> Models:
-    """Returns the models of a union of graders by their `type`."""
-    return MappingProxyType({_type_of(model): model for model in get_args(union)})
-
-
-def _type_of(model: type[GraderModel]) -> str:
-    (name,) = get_args(model.model_fields["type"].annotation)
-    return str(name)
+    return MappingProxyType(
+        {get_args(model.model_fields["type"].annotation)[0]: model for model in get_args(union)}
+    )
 
 
 def read_of(
     models: Models, sent: Any, *, work: DefinitionWork | None = None, beside: Sequence[str] = ()
 ) -> Any:
-    """Reads a grader of one of `models` from JSON or an instance, as a part of a definition if its
-    `work` is passed. Raises `ValidationError`, which also lists the types in `beside`.
-
-    Parses by hand, so that an error has the path in the client's body, without a union's tags.
-    """
+    """Reads a grader of one of `models`, by hand, so that an error has the path of the body."""
     if isinstance(sent, GraderModel):
         return sent
     if not isinstance(sent, dict):
@@ -274,3 +265,163 @@ def read_of(
         )
     known = f"there is no grader type {kind!r:.80}; there are {', '.join([*models, *beside])}"
     raise fault_at("type", known, kind=GRADER_NOT_AVAILABLE)
+
+
+MAX_MESSAGES: Final = 256
+_TEXT_PARTS: Final = ("text", "input_text", "output_text")
+_MEDIA_PARTS: Final = ("input_image", "input_audio", "image_url", "audio")
+
+
+MessageText = Annotated[str, TemplateMark()]
+"""A template that `_text_only` has parsed: a union would parse it for each member."""
+
+
+class TextPart(DescribedModel):
+    """A part of the text of a model grader's message."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    type: Literal["text", "input_text", "output_text"]
+    text: MessageText
+    """A template."""
+
+
+def _text_only(content: Any, handler: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
+    for part in content if isinstance(content, list) else [content]:
+        kind = part.get("type") if isinstance(part, dict) else None
+        if kind in _MEDIA_PARTS:
+            raise PydanticCustomError(
+                "media_not_available",
+                "parts of type '{kind}' are not available: model graders read text",
+                {"kind": kind},
+            )
+        text = part.get("text") if isinstance(part, dict) else part
+        if isinstance(text, str):
+            checked_template(text, info)
+    try:
+        return handler(content)
+    except ValidationError:
+        raise PydanticCustomError(
+            "content_error",
+            "content is a text, or a part or list of parts of type {kinds} with a text",
+            {"kinds": ", ".join(_TEXT_PARTS)},
+        ) from None
+
+
+class JudgeMessage(DescribedModel):
+    """One message of a model grader's prompt; texts are templates."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    role: Literal["user", "assistant", "system", "developer"]
+    """Role of the message."""
+    content: Annotated[
+        MessageText | TextPart | list[MessageText | TextPart], WrapValidator(_text_only)
+    ]
+    """A template, or parts with a template each."""
+    type: Literal["message"] | None = Field(default=None, exclude_if=lambda value: value is None)
+
+    @property
+    def texts(self) -> list[str]:
+        parts = self.content if isinstance(self.content, list) else [self.content]
+        return [part if isinstance(part, str) else part.text for part in parts]
+
+
+def _not_too_many(sent: Any) -> Any:
+    """Raises the error of a list that is too long before any of its messages is read."""
+    if isinstance(sent, list) and len(sent) > MAX_MESSAGES:
+        counts = {"field_type": "List", "max_length": MAX_MESSAGES, "actual_length": len(sent)}
+        raise PydanticKnownError("too_long", counts)
+    return sent
+
+
+FewMessages = BeforeValidator(_not_too_many)
+
+
+class JudgeSampling(DescribedModel):
+    """Sampling of a model grader; `max_completions_tokens` is the hosted spelling, and the usual
+    spelling is accepted too.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
+
+    seed: int | None = Field(default=None, ge=-(2**63), lt=2**63, strict=True)
+    """Seed of sampling."""
+    temperature: float | None = Field(default=None, ge=0, le=2, strict=True)
+    """Temperature of sampling."""
+    top_p: float | None = Field(default=None, gt=0, le=1, strict=True)
+    """Nucleus of sampling."""
+    max_completions_tokens: int | None = Field(default=None, ge=1, le=2**31 - 1, strict=True)
+    """Largest number of tokens of an answer."""
+    max_completion_tokens: int | None = Field(default=None, ge=1, le=2**31 - 1, strict=True)
+    """Largest number of tokens of an answer, in the usual spelling."""
+    reasoning_effort: str | None = Field(default=None, min_length=1, max_length=32)
+    """Reasoning effort of the judge, if its model supports it."""
+
+
+def _takes_a_path(url: str) -> str:
+    if "?" in url or "#" in url:
+        raise PydanticCustomError("base_url_error", "a base URL has no '?' and no '#'")
+    return url
+
+
+JudgeBaseUrl = Annotated[CustomerBaseUrl, AfterValidator(_takes_a_path)]
+"""Address of the customer's own OpenAI-compatible server, which gets paths appended."""
+
+
+def check_headers(headers: SecretHeaders | None, base_url: str | None) -> None:
+    if headers and base_url is None:
+        raise fault_at("headers", "they are sent to 'base_url', which is missing")
+
+
+class JudgedGrader(UnitGrader):
+    model: JudgeName
+    """Name of the judge: a model of this service, or of the server at `base_url`."""
+    sampling_params: JudgeSampling | None = None
+    """Sampling of the judge."""
+    base_url: JudgeBaseUrl | None = Field(default=None, exclude_if=lambda value: value is None)
+    """The customer's own OpenAI-compatible server, e.g. `https://api.example/v1` (an extension)."""
+    headers: SecretHeaders | None = Field(default=None, exclude_if=lambda value: value is None)
+    """Headers for `base_url` alone (an extension)."""
+
+    @model_validator(mode="after")
+    def _headers_have_an_address(self) -> Self:
+        check_headers(self.headers, self.base_url)
+        return self
+
+
+class Prompt:
+    """Messages whose templates are parsed once and filled for each sample."""
+
+    def __init__(self, messages: Iterable[JudgeMessage]) -> None:
+        self._messages: list[tuple[str, list[Template]]] = [
+            (message.role, [parse_template(text) for text in message.texts]) for message in messages
+        ]
+
+    def fill(self, *, sample: Mapping[str, Any], item: Mapping[str, Any]) -> list[dict[str, Any]]:
+        budget = RenderBudget(sample=sample, item=item)
+        return [
+            {"role": role, "content": "\n".join(map(budget.render, templates))}
+            for role, templates in self._messages
+        ]
+
+    def row_fits(self, item: Mapping[str, Any]) -> bool:
+        budget = RenderBudget(sample={}, item=item)
+        try:
+            for _, templates in self._messages:
+                for template in templates:
+                    if not template.reads_sample:
+                        budget.render(template)
+        except RenderedTooLong:
+            return False
+        return True
+
+
+def fill(prompt: Prompt, request: GradeRequest, *, source: str) -> list[dict[str, Any]]:
+    with as_grader_errors(source):
+        try:
+            return prompt.fill(sample=request.sample, item=request.item)
+        except RenderedTooLong as error:
+            if prompt.row_fits(request.item):
+                raise
+            raise unreadable_item(str(error), source=source) from None

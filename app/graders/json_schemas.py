@@ -1,8 +1,5 @@
-"""Compares texts with regular expressions and JSON Schemas, in a process that is ended when it
-takes too long.
-
-The work of a schema may double with each of its references, and a large expression takes long for a
-long text: a time limit covers both. Expressions are matched in time proportional to the text.
+"""Compares texts with expressions and JSON Schemas in a process that is ended at a time limit: a
+schema's work may double with each reference.
 """
 
 import json
@@ -50,23 +47,19 @@ class TooMuchWork(Exception):
 
 
 def check_pattern(pattern: str, *, whole: bool, ignore_case: bool) -> None:
-    """Raises `JsonSchemaFault`."""
     _checked({"pattern": pattern, "whole": whole, "ignore_case": ignore_case})
 
 
 def check_schema(schema: dict[str, Any]) -> None:
-    """Raises `JsonSchemaFault`."""
     _checked({"schema": schema})
 
 
 def matches(pattern: str, text: str, *, whole: bool, ignore_case: bool) -> bool:
-    """Raises `TooMuchWork`, and `JsonSchemaFault` for a pattern that `check_pattern` refuses."""
     question = {"pattern": pattern, "whole": whole, "ignore_case": ignore_case, "value": text}
     return _compared(question) is None
 
 
 def schema_fault(schema: dict[str, Any], value: Any) -> tuple[tuple[str | int, ...], str] | None:
-    """Returns where and why a value is not valid by the schema. Raises `TooMuchWork`."""
     fault = _compared({"schema": schema, "value": value})
     return None if fault is None else (tuple(fault[1:]), fault[0])
 
@@ -101,7 +94,6 @@ class _Matcher:
         self._replies.register(_pipe(self._process.stdout), selectors.EVENT_READ)
 
     def answer(self, question: bytes, within_s: float) -> dict[str, Any]:
-        """Raises `TimeoutError`, and one of `_GONE` for a process that has ended."""
         questions, replies = _pipe(self._process.stdin), _pipe(self._process.stdout)
         questions.write(question)
         questions.flush()
@@ -132,7 +124,6 @@ os.register_at_fork(after_in_child=_idle.clear)
 
 
 def _answer(question: Question, *, within_s: float) -> dict[str, Any]:
-    """Raises `TooMuchWork`, and `RecursionError` for a value that is nested too deeply."""
     line = json.dumps(question).encode() + b"\n"
     try:
         matcher = _idle.pop()
@@ -154,7 +145,6 @@ def _answer(question: Question, *, within_s: float) -> dict[str, Any]:
 
 
 def _serve() -> None:
-    """Answers the questions of the other process until it ends."""
     resource.setrlimit(resource.RLIMIT_DATA, (_MAX_BYTES, _MAX_BYTES))
     for line in sys.stdin.buffer:
         question = json.loads(line)
@@ -169,7 +159,6 @@ def _serve() -> None:
 
 
 def _fault(validator: jsonschema_rs.Draft202012Validator, value: Any) -> list[Any] | None:
-    """Returns the message of the first fault, followed by its path."""
     try:
         if validator.is_valid(value):
             return None
@@ -224,7 +213,6 @@ def _validator(schema: dict[str, Any]) -> jsonschema_rs.Draft202012Validator:
 
 
 def _pattern_fault(pattern: str) -> str:
-    """Says why an expression is refused, which its engine does not."""
     other = _OF_OTHERS.search(pattern)
     if other is not None:
         return (

@@ -1,8 +1,6 @@
-"""How every judge is asked and read.
-
-The judge reasons as it likes and ends with `{"result_<code>": …}`. The code is derived from the id
-of the question and a secret of the service, so no judged text can contain it. Without a readable
-object the judge is asked once more, for the object alone: without texts there are no quotations.
+"""How every judge is asked and read. It reasons, and ends with `{"result_<code>": …}`: no judged
+text can know the code, an HMAC of the question's id. An unreadable judge is asked once more, for
+the object alone.
 """
 
 import json
@@ -13,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final, Generic, Protocol, TypeVar
 
-from app.graders.judge_prompts import JudgedGrader, JudgeSampling
+from app.graders.grader_model import JudgedGrader, JudgeSampling
 from app.graders.scorer import (
     GradeRequest,
     GraderErrors,
@@ -24,7 +22,7 @@ from app.graders.scorer import (
     run_on_scoring_thread,
     server_fault,
 )
-from app.graders.templating import Unrenderable
+from app.graders.templates import Unrenderable
 from app.kit.endpoints import FaultKind
 from app.kit.texts import storable
 
@@ -53,7 +51,6 @@ class JudgeQuestion:
     response_format: dict[str, Any] | None = None
     """The format that a server enforces, left out for one that refuses it."""
     sampling: dict[str, Any] = field(default_factory=dict)
-    """Chat Completions settings, e.g. `temperature`."""
     base_url: str | None = None
     """The customer's own server, called with `headers`; `None` routes by the model's name."""
     headers: dict[str, str] = field(default_factory=dict)
@@ -73,14 +70,9 @@ class JudgeReply:
     cached_tokens: int = 0
     latency_s: float = 0.0
     is_cut_off: bool = False
-    """True for a text that its server ended, such as at a limit of tokens, perhaps before the
-    verdict.
-    """
 
 
 class JudgeFault(Exception):
-    """A call without an answer. The message is safe for the customer."""
-
     def __init__(self, kind: FaultKind, message: str) -> None:
         super().__init__(message)
         self.kind = kind
@@ -90,15 +82,12 @@ class JudgeFault(Exception):
 class Judges(Protocol):
     async def knows(self, model: str) -> bool:
         """Returns true if a server is configured for the name."""
-        ...
 
     async def ask(self, question: JudgeQuestion) -> JudgeReply:
         """Sends a question and returns the judge's reply. Raises `JudgeFault`."""
-        ...
 
     def code(self, call_id: str) -> str:
         """Returns the code of a question, the same at every call, which no judged text can have."""
-        ...
 
 
 class UnreadableAnswer(Exception):
@@ -107,17 +96,13 @@ class UnreadableAnswer(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Verdict(Generic[_Value]):
-    """What a judge is asked for."""
-
     shown: str
     """The value in the prompt, which must not be JSON: a judge may repeat it."""
     schema: dict[str, Any]
     """The JSON schema of the value, without any free text."""
     read: Callable[[Any], _Value]
-    """Raises `UnreadableAnswer`."""
 
     def alone(self, key: str) -> dict[str, Any]:
-        """Returns the `response_format` of the coded object alone."""
         schema = _object_schema({key: self.schema})
         json_schema = {"name": "verdict", "strict": True, "schema": schema}
         return {"type": "json_schema", "json_schema": json_schema}
@@ -136,7 +121,6 @@ def label_verdict(labels: Sequence[str]) -> Verdict[str]:
 
 
 def shares_verdict(count: int) -> Verdict[tuple[float, ...]]:
-    """Returns one number from 0 to 1 for each of the ids "1" to `count`, in this order."""
     ids = [str(number) for number in range(1, count + 1)]
     shown = ", ".join(f'"{identifier}": number from 0 to 1' for identifier in ids)
     schema = _object_schema(dict.fromkeys(ids, _NUMBER))
@@ -164,7 +148,6 @@ def _number(value: Any, lowest: float, highest: float, *, of: str = "") -> float
 
 
 def _unquoted(value: Any) -> Any:
-    """Returns the number in a text (`"7"`), any other value as it is."""
     try:
         return json.loads(value) if isinstance(value, str) else value
     except (ValueError, RecursionError):
@@ -172,7 +155,6 @@ def _unquoted(value: Any) -> Any:
 
 
 def _label(value: Any, labels: Sequence[str]) -> str:
-    """Returns the label, in any case where only one label is meant."""
     said = value if isinstance(value, str) else ""
     for spelled in (str, str.strip, lambda text: text.strip().casefold()):
         found = [label for label in labels if spelled(label) == spelled(said)]
@@ -196,11 +178,9 @@ def _shares(value: Any, ids: Sequence[str]) -> tuple[float, ...]:
 class JudgeAnswer(Generic[_Value]):
     value: _Value
     reasons: str
-    """The words in front of the verdict."""
 
 
 def _apart(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Raises `ValueError` for a repeated key."""
     made = dict(pairs)
     if len(made) < len(pairs):
         raise ValueError("a key is repeated")
@@ -211,10 +191,7 @@ _DECODER: Final = json.JSONDecoder(strict=False, object_pairs_hook=_apart)
 
 
 def read_answer(text: str, key: str, verdict: Verdict[_Value]) -> JudgeAnswer[_Value]:
-    """Reads every `{"<key>": …}` of an answer. They must agree, and the answer must end with one: a
-    judge may report a demand of the judged text, in front of its own verdict or after it. Raises
-    `UnreadableAnswer`.
-    """
+    """Reads every `{"<key>": …}` of an answer: all must agree, and one must end it."""
     quoted, found, start, end = f'"{key}"', list[Any](), 0, 0
     if text.count(key) > _MOST_MENTIONS:
         raise UnreadableAnswer(DIFFERENT)
@@ -236,7 +213,6 @@ def read_answer(text: str, key: str, verdict: Verdict[_Value]) -> JudgeAnswer[_V
 
 
 def _object_at(text: str, at: int) -> tuple[Any, int, int] | None:
-    """Returns the object whose only key is there, its start and its end."""
     if not text[max(0, at - _LONGEST_GAP) : at].rstrip().endswith("{"):
         return None
     start = text.rindex("{", 0, at)
@@ -254,7 +230,6 @@ def _is_end(text: str) -> bool:
 
 
 def last_words(reasons: str) -> str | None:
-    """Returns the end of a judge's reasons, where it sums them up; `None` for none."""
     said = reasons.rstrip()
     for fence in _FENCES:
         said = said.removesuffix(fence).rstrip()
@@ -265,8 +240,6 @@ def last_words(reasons: str) -> str | None:
 
 @dataclass(slots=True)
 class QuestionCost:
-    """The tokens and the time of the answers to a question."""
-
     usage: TokenUsage = field(default_factory=TokenUsage)
     elapsed_s: float = 0.0
 
@@ -278,7 +251,6 @@ class QuestionCost:
 
     @contextmanager
     def charging(self, model: str) -> Iterator[None]:
-        """Adds the tokens of these answers to a fault."""
         try:
             yield
         except ScoreFault as fault:
@@ -297,9 +269,9 @@ async def ask_judge(
     cost: QuestionCost,
     source: str,
 ) -> JudgeAnswer[_Value]:
-    """Asks for reasons and a verdict, and once more for the verdict alone. The first request
-    enforces no format: a server would write the code after a quotation that ends the judge's
-    string. Adds the answers to `cost`. Raises `ScoreFault`.
+    """Asks for reasons and a verdict, then once more for the verdict alone. The first request
+    enforces no format: a server would write the code after a quotation that ends the string. Raises
+    `ScoreFault`.
     """
     key = f"result_{judges.code(question.call_id)}"
     shown = f'{{"{key}": {verdict.shown}}}'
@@ -331,9 +303,7 @@ async def ask_judge(
 async def _reply(
     judges: Judges, question: JudgeQuestion, *, cost: QuestionCost, source: str
 ) -> JudgeReply:
-    """Returns a whole answer. A refusal or an answer that was cut off is not asked again: a larger
-    limit helps, and verdicts without reasons would hide that. Raises `ScoreFault`.
-    """
+    """Returns a whole answer. A refusal or a cut answer is not asked again."""
     try:
         reply = await judges.ask(question)
     except JudgeFault as fault:
@@ -356,9 +326,7 @@ def _no_score(message: str, said: str, *, source: str, refused: bool = False) ->
 
 
 def _instructed(question: JudgeQuestion, wanted: str) -> JudgeQuestion:
-    """Adds an instruction to the first system message, or in a new one before all others: many
-    templates do not accept a second system message.
-    """
+    """Adds an instruction to the system message: many templates do not accept a second one."""
     first, *rest = question.messages
     if first["role"] in {"system", "developer"}:
         first = {**first, "content": f"{first['content']}\n\n{wanted}"}
@@ -395,8 +363,6 @@ def sampling_of(params: JudgeSampling | None) -> dict[str, Any]:
 
 
 class JudgedScorer(Generic[_Value]):
-    """Implements `Scorer` for the judges of one answer."""
-
     def __init__(
         self,
         spec: JudgedGrader,
@@ -407,9 +373,7 @@ class JudgedScorer(Generic[_Value]):
         score: Callable[[_Value], float],
         source: str,
     ) -> None:
-        """`messages` returns the prompt about a sample, and raises `Unrenderable` or `ScoreFault`;
-        `score` is that of a verdict.
-        """
+        """`messages` makes the prompt, or raises `Unrenderable` or `ScoreFault`."""
         self._spec = spec
         self._judges = judges
         self._verdict = verdict

@@ -1,4 +1,4 @@
-"""Requests to a judge model and its replies, in Chat Completions form."""
+"""Requests to judge models and their replies, in Chat Completions form."""
 
 import asyncio
 import json
@@ -26,11 +26,10 @@ from app.settings import EgressSettings, EmbeddingSettings, JudgeSettings
 
 _WHOLE: Final = frozenset(
     {
-        *("stop", "stop_sequence", "stop_token", "eos", "eos_token", "end_turn"),
+        *("", "stop", "stop_sequence", "stop_token", "eos", "eos_token", "end_turn"),
         *("complete", "completed", "done", "function_call", "tool_calls"),
     }
 )
-"""The finish reasons of a text that its model has ended."""
 
 
 class _Refused(JudgeFault):
@@ -41,7 +40,6 @@ _TEXT_PARTS: Final = ("text", "output_text")
 
 
 def read_completion(content: Any, *, latency_s: float) -> JudgeReply:
-    """Parses a chat completion. Raises `EndpointFault` if `content` is not one."""
     try:
         choice = content["choices"][0]
         message = choice["message"]
@@ -50,7 +48,7 @@ def read_completion(content: Any, *, latency_s: float) -> JudgeReply:
         raise EndpointFault(
             FaultKind.BAD_REPLY, "the judge's reply is not a chat completion"
         ) from None
-    usage = content.get("usage")
+    usage, reason = content.get("usage"), choice.get("finish_reason")
     details = usage.get("prompt_tokens_details") if isinstance(usage, dict) else None
     return JudgeReply(
         text=_text_of(text),
@@ -59,17 +57,11 @@ def read_completion(content: Any, *, latency_s: float) -> JudgeReply:
         completion_tokens=reported_tokens(usage, "completion_tokens"),
         cached_tokens=reported_tokens(details, "cached_tokens"),
         latency_s=latency_s,
-        is_cut_off=_is_cut_off(choice.get("finish_reason")),
+        is_cut_off=isinstance(reason, str) and reason.lower() not in _WHOLE,
     )
 
 
-def _is_cut_off(reason: Any) -> bool:
-    """Returns whether a server ended a text: at a limit, by a filter, or as it stopped."""
-    return isinstance(reason, str) and bool(reason) and reason.lower() not in _WHOLE
-
-
 def _text_of(content: Any) -> str:
-    """Returns the text of a message, whose content may be a list of parts; reasoning is none."""
     if not isinstance(content, list):
         return content if isinstance(content, str) else ""
     parts = (part for part in content if isinstance(part, dict))
@@ -78,9 +70,6 @@ def _text_of(content: Any) -> str:
 
 
 def read_reply(reply: EgressReply) -> JudgeReply | EgressReply:
-    """Returns the answer, or the reply itself for a 4xx, which a retry would not change. Raises
-    `EndpointFault`.
-    """
     if is_client_error(reply.status):
         return reply
     if not is_success(reply.status):
@@ -98,14 +87,10 @@ _LONGEST_WAIT_S: Final = 5.0
 
 @dataclass(frozen=True, slots=True)
 class EngineModel:
-    """A model of the service's engine: a base model, or an adapter of the tenant."""
-
     name: str
     engine_name: str
     object_key: str | None
-    """Object key of the adapter; `None` for a base model."""
     reasoning_effort: str | None = None
-    """The effort that a tuned model was trained with; `None` means the model's own default."""
 
     @classmethod
     def of_tuned(cls, model: TunedModel) -> "EngineModel":
@@ -114,8 +99,6 @@ class EngineModel:
 
 @dataclass(frozen=True, slots=True)
 class EngineModels:
-    """The service's engine, with the look-up of a tenant's models."""
-
     inference: Inference
     adapters: AdapterCache
     find: Callable[[str], Awaitable[EngineModel | None]]
@@ -127,7 +110,6 @@ def build_judge_egress(
     *,
     embeddings: EmbeddingSettings | None = None,
 ) -> EgressClient:
-    """Builds a client for the operator's own endpoints, which may be private."""
     urls = [judge.base_url for judge in judges]
     urls += [] if embeddings is None else [embeddings.base_url]
     allowed = frozenset(read_url(chat_url(url)).key for url in urls)
@@ -136,8 +118,6 @@ def build_judge_egress(
 
 
 class RoutedJudges:
-    """Implements `Judges` for one tenant."""
-
     def __init__(
         self,
         engine: EngineModels,
@@ -147,9 +127,7 @@ class RoutedJudges:
         endpoints: EndpointPool,
         signer: CallSigner,
     ) -> None:
-        """`endpoints` is the pool for the customer's addresses; its `timeout_s` also limits calls
-        to the service's engine.
-        """
+        """`endpoints` are the customer's; their `timeout_s` also limits calls to the engine."""
         self._engine = engine
         self._configured = {model: judge for judge in configured for model in judge.models}
         self._configured_endpoints = configured_endpoints
@@ -194,7 +172,7 @@ class RoutedJudges:
         body = question.body(question.model)
         request = EndpointRequest(
             headers=headers,
-            body=await asyncio.to_thread(_encoded, body),
+            body=await asyncio.to_thread(lambda: json.dumps(body, separators=(",", ":")).encode()),
             call_id=question.call_id,
             trace_id=question.trace_id,
         )
@@ -214,9 +192,7 @@ class RoutedJudges:
                 assert_never(answer.value)
 
     async def _chat(self, model: EngineModel, body: dict[str, Any]) -> JudgeReply:
-        """Calls the service's engine: loads a missing adapter and retries an unavailable engine
-        until the deadline.
-        """
+        """Calls the engine: loads a missing adapter, and retries until the deadline."""
         clock, attempt = self._endpoints.clock, 0
         deadline = clock.now() + self._endpoints.timeout_s
         while True:
@@ -256,14 +232,7 @@ class RoutedJudges:
         return read_completion(content, latency_s=time.perf_counter() - started)
 
 
-def _encoded(body: Mapping[str, Any]) -> bytes:
-    return json.dumps(body, separators=(",", ":")).encode()
-
-
 def _without_echoes(reply: JudgeReply, headers: Mapping[str, str], url: str) -> JudgeReply:
-    """Returns the reply without credentials of its question: parts of it become faults and reasons
-    that are stored.
-    """
     echoes = Echoes(headers, url)
     refusal = None if reply.refusal is None else echoes.hidden_in(reply.refusal)
     return replace(reply, text=echoes.hidden_in(reply.text), refusal=refusal)

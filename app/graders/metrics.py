@@ -1,12 +1,8 @@
-"""The graders' part of the `metrics` event: one entry for each grader that scores independently.
-
-A multi grader's entries are its children's, under their names in its map. Means are over the graded
-rollouts, errors over all rollouts that reached the grader. Pure.
-"""
+"""The graders' part of the `metrics` event: means over graded rollouts, errors over all."""
 
 from typing import Any, Final
 
-from app.graders.judge_prompts import JudgedGrader
+from app.graders.grader_model import JudgedGrader
 from app.graders.kinds import SINGLE_MODELS
 from app.rollouts import metrics as names
 
@@ -17,7 +13,6 @@ _JUDGED: Final = frozenset(
 
 
 def identities(grader: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-    """Returns (child's name or "", `{name, type, model}`) of each grader."""
     if grader.get("type") == "multi":
         children = grader.get("graders") or {}
         return [(name, _identity(name, child)) for name, child in children.items()]
@@ -61,12 +56,10 @@ def usage_by_model(grader: dict[str, Any], train: Values, valid: Values) -> dict
 
 def errors(grader: dict[str, Any], train: Values, valid: Values) -> list[dict[str, Any]]:
     return [
-        {
-            **identity,
-            **_errors(child, identity["type"], "train", train),
-            **_errors(child, identity["type"], "valid", valid),
-        }
-        for child, identity in identities(grader)
+        each
+        | _errors(child, each["type"], "train", train)
+        | _errors(child, each["type"], "valid", valid)
+        for child, each in identities(grader)
     ]
 
 
@@ -75,17 +68,13 @@ def _errors(child: str, kind: str, split: str, values: Values) -> Values:
     if not tried:
         return {}
     lost = _lost(child, values)
+    judged = names.ANSWER_FLAGS if kind in _JUDGED else ()
     counts = {
         flag: values.get(names.grader_metric(child, f"errors/{flag}"), 0.0)
-        for flag in ("other_error", "invalid_variable_error")
+        for flag in ("other_error", "invalid_variable_error", *judged)
     }
-    if kind in _JUDGED:
-        answered = {
-            flag: values.get(names.grader_metric(child, f"errors/{flag}"), 0.0)
-            for flag in names.ANSWER_FLAGS
-        }
-        counts.update(answered)
-        counts["model_grader_server_error"] = max(0.0, lost - sum(answered.values()))
+    if judged:
+        counts["model_grader_server_error"] = max(0.0, lost - sum(counts[flag] for flag in judged))
     else:
         counts["other_error"] += lost
     entry = {f"{split}_{flag}_count": count for flag, count in counts.items()}
@@ -98,7 +87,6 @@ def _errors(child: str, kind: str, split: str, values: Values) -> Values:
 
 
 def _lost(child: str, values: Values) -> float:
-    """Returns the number of rollouts that left the batch because this grader gave no score."""
     if child:
         return values.get(names.grader_metric(child, "discarded"), 0.0)
     return sum(
@@ -109,7 +97,6 @@ def _lost(child: str, values: Values) -> float:
 
 
 def formula_errors(train: Values, valid: Values) -> Values:
-    """Returns the error shares of a multi grader's formula; empty when nothing was graded."""
     counted: Values = {}
     for split, values in (("train", train), ("valid", valid)):
         graded = values.get(names.ROLLOUTS_VALID, 0.0)
@@ -121,16 +108,10 @@ def formula_errors(train: Values, valid: Values) -> Values:
 
 
 def scores(grader: dict[str, Any], train: Values, valid: Values) -> list[dict[str, Any]]:
-    def mean(child: str, values: Values) -> float | None:
-        return values.get(names.component_metric(child) if child else names.REWARD_MEAN)
-
     return [
-        {
-            **identity,
-            "train_reward_mean": mean(child, train),
-            "valid_reward_mean": mean(child, valid),
-        }
+        {**identity, "train_reward_mean": train.get(name), "valid_reward_mean": valid.get(name)}
         for child, identity in identities(grader)
+        for name in (names.component_metric(child) if child else names.REWARD_MEAN,)
     ]
 
 

@@ -10,13 +10,13 @@ from app.graders.schemas import (
     RunRegisteredGrader,
     UpdateGrader,
 )
-from app.http.dependencies import After, Limit, Services
+from app.http.dependencies import Services
 from app.http.error_replies import responses
 from app.http.requests import unless_client_hangs_up
-from app.kit.schemas import Deleted, Page
-from app.tools.registry_pages import AfterVersion, objects_page, versions_page
-from app.tools.schemas import Version, label_changes, unread_keys
+from app.tools.registry_routes import add_registry_routes
+from app.tools.schemas import label_changes, unread_keys
 from app.tools.trial_schemas import GraderRun
+from app.wiring import Factory
 
 router = APIRouter(prefix="/v1/graders", tags=["Graders"])
 
@@ -29,33 +29,6 @@ async def create_grader(body: CreateGrader, services: Services) -> RegisteredGra
     return RegisteredGrader.of(created, unread)
 
 
-@router.get("", operation_id="listGraders", responses=responses())
-async def list_graders(
-    services: Services, after: After = None, limit: Limit = 20
-) -> Page[RegisteredGrader]:
-    """Lists objects, newest first, each in its newest version."""
-    found = await services.graders().page(after=after, limit=limit)
-    return objects_page(RegisteredGrader.of, found)
-
-
-@router.get("/{grader_id}", operation_id="retrieveGrader", responses=responses(404))
-async def get_grader(
-    grader_id: str, services: Services, version: Version = None
-) -> RegisteredGrader:
-    """Returns a grader, in its newest version unless `version` is sent."""
-    return RegisteredGrader.of(await services.graders().get(grader_id, version=version))
-
-
-@router.get("/{grader_id}/versions", operation_id="listGraderVersions", responses=responses(404))
-async def list_grader_versions(
-    grader_id: str, services: Services, after: AfterVersion = None, limit: Limit = 20
-) -> Page[RegisteredGrader]:
-    """Lists versions, newest first."""
-    found = await services.graders().versions(grader_id, before=after, limit=limit)
-    return versions_page(RegisteredGrader.of, found)
-
-
-@router.post("/{grader_id}", operation_id="updateGrader", responses=responses(404))
 async def update_grader(grader_id: str, body: UpdateGrader, services: Services) -> RegisteredGrader:
     """Makes a new version; jobs and earlier versions do not change."""
     unread = unread_keys(body, RegisteredGrader)
@@ -63,11 +36,14 @@ async def update_grader(grader_id: str, body: UpdateGrader, services: Services) 
     return RegisteredGrader.of(updated, unread)
 
 
-@router.delete("/{grader_id}", operation_id="deleteGrader", responses=responses(404))
-async def delete_grader(grader_id: str, services: Services) -> Deleted:
-    """Deletes a grader with all its versions. Jobs keep the definition that they were made with."""
-    await services.graders().delete(grader_id)
-    return Deleted(id=grader_id, object="grader", deleted=True)
+add_registry_routes(
+    router,
+    RegisteredGrader,
+    RegisteredGrader.of,
+    Factory.graders,
+    update_grader,
+    nouns=("grader", "a grader", "graders"),
+)
 
 
 @router.post("/{grader_id}/test", operation_id="testGrader", responses=responses(404))
@@ -98,10 +74,6 @@ async def calibrate_grader(
     """
     grader = await services.graders().config(grader_id)
     work = services.calibrations().calibrate(
-        grader,
-        body.inline,
-        file_id=body.file_id,
-        job_id=body.job_id,
-        other=body.compare_with,
+        grader, body.inline, file_id=body.file_id, job_id=body.job_id, other=body.compare_with
     )
     return await unless_client_hangs_up(request, work)

@@ -87,12 +87,10 @@ class CalibrateGrader(ClosedBody):
     """Answers with their rows."""
     file_id: str | None = None
     """Id of a JSONL file of up to 500 such samples, one a line. In place of `model_sample` a line
-    may have a `sample` with an `output_text` and other parts, such as `tool_calls`.
-    """
+    may have a `sample` with an `output_text` and other parts, such as `tool_calls`."""
     job_id: str | None = None
     """Id of a reinforcement job: the first 500 answers of its start model to the held-out rows,
-    with their tool calls.
-    """
+    with their tool calls."""
     compare_with: Grader | None = None
     """Grader of the evaluation, whose ranking is compared."""
 

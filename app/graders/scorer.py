@@ -1,11 +1,12 @@
-"""Builds the hosted `sample` object of a trial from a text."""
+"""Scores and their faults, and the scorer of a definition; long computations take turns."""
 
 import asyncio
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, astuple, dataclass, field
+from operator import add
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from app.graders.embeddings import Embeddings, NoEmbeddings
@@ -22,12 +23,6 @@ if TYPE_CHECKING:  # definitions read this module
 
 
 def text_sample(text: str, more: dict[str, Any] | None = None) -> dict[str, Any]:
-    """Returns the sample; its `output_json` is the parsed text, `None` unless that is a
-    JSON object or list, as in a job.
-
-    Keys of `more` replace the derived ones. Its `tool_calls` may be in chat form; a missing
-    `arguments_json` is added.
-    """
     more = dict(more or {})
     message = {"role": "assistant", "content": text, "tool_calls": more.get("output_tools") or []}
     if more.get("tool_calls") is not None:
@@ -59,16 +54,13 @@ LONG_TEXT: Final = 16_384
 
 
 class ComputingShares:
-    """The threads of one process. The number of a project's waiting scores is bounded by its
-    requests.
-    """
+    """The threads of one process, shared fairly by organizations and projects."""
 
     def __init__(self, at_once: int = _AT_ONCE) -> None:
         self.slots = SharedSlots(at_once)
 
     @contextmanager
     def of(self, organization_id: str, project_id: str) -> Iterator[None]:
-        """Counts computations in this block towards a project within its organization."""
         token = _share.set((self, organization_id, project_id))
         try:
             yield
@@ -94,19 +86,13 @@ async def run_on_scoring_thread(function: Callable[[], Value]) -> Value:
 
 
 ITEM_MISSING: Final = "item_missing"
-"""Kind of the fault that a template reads a key which the row does not have."""
 ITEM_UNREADABLE: Final = "item_unreadable"
-"""Kind of the fault that the row has a value which the grader cannot read."""
 BAD_SCORE: Final = "bad_score"
-"""Kind of the fault that a grader's score is unusable."""
 NO_REWARD: Final = "no_reward"
-"""Kind of the fault that an environment ended an episode without any reward."""
 
 
 @dataclass(frozen=True, slots=True)
 class GradeRequest:
-    """One sample to score. `sample` and `item` have the hosted shapes that templates refer to."""
-
     sample: dict[str, Any]
     item: dict[str, Any]
     trace_id: str
@@ -133,37 +119,26 @@ class GraderErrors:
     model_grader_parse_error: bool = False
     model_grader_server_error_details: str | None = None
     details: str | None = None
-    """Human-readable reason of a raised flag (an addition to the hosted shape), without bodies,
-    headers and addresses.
-    """
+    """The reason of a raised flag (an addition), without bodies, headers and addresses."""
 
     @property
     def raised(self) -> tuple[str, ...]:
-        """Names of the flags that are true."""
         return tuple(name for name, value in asdict(self).items() if value is True)
 
     def joined(self, other: "GraderErrors") -> "GraderErrors":
-        """Returns the union of two sets of flags; the texts of `self` have priority."""
         first, second = asdict(self), asdict(other)
         return GraderErrors(**{name: first[name] or second[name] for name in first})
 
 
 @dataclass(frozen=True, slots=True)
 class TokenUsage:
-    """Tokens that a grader's own model used, and the number of its answers."""
-
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cached_tokens: int = 0
     calls: int = 0
 
     def __add__(self, other: "TokenUsage") -> "TokenUsage":
-        return TokenUsage(
-            self.prompt_tokens + other.prompt_tokens,
-            self.completion_tokens + other.completion_tokens,
-            self.cached_tokens + other.cached_tokens,
-            self.calls + other.calls,
-        )
+        return TokenUsage(*map(add, astuple(self), astuple(other)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,29 +148,23 @@ class ScoreResult:
     score: float
     errors: GraderErrors = GraderErrors()
     reason: str | None = None
-    """Reason of the score in a sentence; `None` for a grader without reasons."""
     sub_scores: dict[str, float] = field(default_factory=dict)
     """Scores of a multi grader's children by name, or an endpoint grader's own metrics."""
     execution_time_s: float = 0.0
     token_usage: dict[str, TokenUsage] = field(default_factory=dict)
-    """Judge tokens by model name."""
     sampled_model_name: str | None = None
     children: dict[str, "ScoreResult"] = field(default_factory=dict)
-    """Results of a multi grader's children, by name."""
 
     @property
     def reasons(self) -> dict[str, str]:
-        """Reasons of the scores: of the children by name, and of the whole as `""`."""
         found = {"": self.reason, **{name: child.reason for name, child in self.children.items()}}
         return {name: reason for name, reason in found.items() if reason is not None}
 
 
 JudgeUsage = Mapping[str, TokenUsage]
-"""Judge tokens by model name."""
 
 
 def sum_of_usages(usages: Iterable[JudgeUsage]) -> dict[str, TokenUsage]:
-    """Returns the sums of several token usages."""
     total: dict[str, TokenUsage] = {}
     for usage in usages:
         for model, used in usage.items():
@@ -204,11 +173,8 @@ def sum_of_usages(usages: Iterable[JudgeUsage]) -> dict[str, TokenUsage]:
 
 
 class ScoreFault(Exception):
-    """A missing score that is not the sample's fault: infrastructure, never a reward of 0.
-
-    `kind` is one of error, timeout, unreachable, bad_reply, refused, item_missing, item_unreadable,
-    bad_score, no_reward; `errors` are the flags in the response of a trial run. The message is safe
-    for the customer: no bodies, headers, addresses.
+    """A missing score that is not the sample's fault: infrastructure, never a reward of 0. The
+    message is safe for the customer: no bodies, headers, addresses.
     """
 
     def __init__(
@@ -221,33 +187,27 @@ class ScoreFault(Exception):
         token_usage: JudgeUsage | None = None,
         sampled_model_name: str | None = None,
     ) -> None:
-        """`token_usage` and `sampled_model_name` belong to a judge that answered without a
-        score.
-        """
+        """`token_usage` and `sampled_model_name` are of a judge that answered without a score."""
         super().__init__(f"{source}: {message}")
         self.kind = kind
         self.message = message
         self.source = source
         self.errors = errors
         self.child: str | None = None
-        """Name of the multi grader's child that failed."""
         self.spent: dict[str, JudgeUsage] = {"": token_usage} if token_usage else {}
         """Judge tokens by the multi grader's child, of all that answered; the whole is `""`."""
         self.sampled_model_name = sampled_model_name
 
     @property
     def token_usage(self) -> dict[str, TokenUsage]:
-        """Judge tokens by model name, which were used although there is no score."""
         return sum_of_usages(self.spent.values())
 
     @property
     def details(self) -> str:
-        """The message, with the part of a judge's answer that the flags quote."""
         return f"{self.source}: {self.errors.details or self.message}"
 
 
 def server_fault(kind: FaultKind, message: str, *, source: str) -> ScoreFault:
-    """Returns the fault of a grader whose model's server gave no usable answer."""
     errors = GraderErrors(
         model_grader_server_error=True, model_grader_server_error_details=message, details=message
     )
@@ -256,7 +216,6 @@ def server_fault(kind: FaultKind, message: str, *, source: str) -> ScoreFault:
 
 
 def unusable_grader(message: str, *, source: str) -> ScoreFault:
-    """Returns the fault of a grader whose definition gives no score to any sample."""
     errors = GraderErrors(other_error=True, details=message)
     return ScoreFault(BAD_SCORE, message, source=source, errors=errors)
 
@@ -264,13 +223,10 @@ def unusable_grader(message: str, *, source: str) -> ScoreFault:
 class Scorer(Protocol):
     async def score(self, request: GradeRequest) -> ScoreResult:
         """Scores one sample. Raises `ScoreFault`."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
 class GradingPorts:
-    """Clients of graders; all graders of one pool share the limits of its endpoints."""
-
     endpoints: "EndpointPool"
     signer: "CallSigner"
     judges: "Judges"
@@ -279,17 +235,13 @@ class GradingPorts:
 
 
 def build_scorer(spec: "AnyGrader", ports: GradingPorts) -> Scorer:
-    """Builds the scorer of a definition, which must contain its real headers."""
     return BoundedScorer(spec.scorer(ports, source=spec.name), source=spec.name)
 
 
 BEYOND: Final = "the score "
-"""Beginning of the message about a larger score."""
 
 
 class BoundedScorer:
-    """Implements `Scorer`: passes on the scores within the bound."""
-
     def __init__(self, scorer: Scorer, *, source: str) -> None:
         self._scorer = scorer
         self._source = source
@@ -299,7 +251,6 @@ class BoundedScorer:
 
 
 def within_bound(result: ScoreResult, *, source: str) -> ScoreResult:
-    """Returns the result. Raises `ScoreFault` for a score beyond the bound."""
     if is_usable(result.score):
         return result
     try:
@@ -317,14 +268,10 @@ def within_bound(result: ScoreResult, *, source: str) -> ScoreResult:
 
 
 def is_usable(score: float) -> bool:
-    """Returns whether a number is within the limit. A comparison with NaN is false, and an integer
-    of any size is compared without a conversion to float.
-    """
     return abs(score) <= LARGEST_SCORE
 
 
 def finite(value: Any) -> float | None:
-    """Returns a JSON value as a float, `None` unless it is a finite number."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:

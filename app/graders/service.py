@@ -37,21 +37,13 @@ class RegisteredGraderService(RegistryService):
     async def create(
         self, name: str, grader: GraderConfig, *, metadata: dict[str, str] | None
     ) -> RegisteredVersion:
-        """Creates a grader. Raises `InvalidRequest` for a name that is taken or an address that is
-        not allowed.
-        """
         made = await self._insert(name, _definition(grader), metadata=metadata)
         return await self._warned(made, grader)
 
     async def update(
-        self,
-        grader_id: str,
-        grader: GraderConfig | None,
-        labels: LabelChanges,
+        self, grader_id: str, grader: GraderConfig | None, labels: LabelChanges
     ) -> RegisteredVersion:
-        """Inserts a new version. `None` keeps the earlier configuration, which may be refused
-        today.
-        """
+        """Inserts a new version; `None` keeps the configuration, which may be refused today."""
         before = await self.get(grader_id)
         if grader is not None:
             return await self._warned(
@@ -71,14 +63,10 @@ class RegisteredGraderService(RegistryService):
             ) from error
 
     async def config(self, grader_id: str) -> GraderConfig:
-        """Returns the newest configuration with its unsealed headers, ready for scoring. Raises
-        `WrongState` as `usable` does.
-        """
         definition = await self.usable(await self.get(grader_id))
         return await asyncio.to_thread(self._read, definition)
 
     async def _warned(self, made: RegisteredVersion, grader: GraderConfig) -> RegisteredVersion:
-        """Returns the new version with the warnings about it."""
         found = await asyncio.to_thread(
             lambda: tuple(constant_scores(grader, self.root, REWARDS_ALIKE))
         )

@@ -1,8 +1,4 @@
-"""Faults of the templates of a grader, which are found by trying them on a specimen of a sample:
-single braces, paths that no sample has, and graders whose templates read nothing of one.
-
-Templates with invalid syntax are refused when a grader is parsed.
-"""
+"""Faults of a grader's templates, found by trying them on a specimen of a sample."""
 
 import re
 from collections.abc import Iterator
@@ -27,14 +23,11 @@ from app.rollouts.trajectory import REWARD_KEYS
 
 _ONE_BRACE: Final = re.compile(r"(?<!\{)\{\s*((?:sample|item)\s*[.\[][^{}\n]{0,200})\}(?!\})")
 ENTRY_KEYS: Final = {"tool_calls": CALL_KEYS, "turns": TURN_KEYS}
-"""Keys of the entries of each list of the whole rollout."""
 _JSON: Final = "output_json"
 ENVIRONMENT: Final = "environment"
-"""Key of `sample` with the rewards of an HTTP environment."""
 _LIKELY: Final = 0.8
 _SIMILAR: Final = 0.6
 _ANY: Final = object()
-"""A value with parts of its own."""
 _CALL: Final = {
     **dict.fromkeys(CHAT_CALL_KEYS, ""),
     "function": dict.fromkeys(CHAT_FUNCTION_KEYS, ""),
@@ -55,7 +48,6 @@ SAMPLE_KEYS: Final = tuple(SPECIMEN)
 
 
 def template_fault(field: WalkedField, root: str) -> InvalidRequest | None:
-    """Returns the error for a placeholder in single braces, which would be graded as text."""
     found = _ONE_BRACE.search(field.value) if field.kind is FieldKind.TEMPLATE else None
     if found is None:
         return None
@@ -67,9 +59,6 @@ def template_fault(field: WalkedField, root: str) -> InvalidRequest | None:
 def sample_fault(
     field: WalkedField, root: str, *, json_output: bool, environment: bool, work: DefinitionWork
 ) -> InvalidRequest | None:
-    """Returns the error for a path into `sample` that no sample of a job has; `None` beyond the
-    `work` of a definition, which is refused for that.
-    """
     if field.kind is not FieldKind.TEMPLATE:
         return None
     try:
@@ -94,9 +83,6 @@ def sample_fault(
 
 
 def unplayable_path(grader: BaseModel, root: str) -> InvalidRequest | None:
-    """Returns the error for a path into `sample` that no sample of any job has, for a grader that
-    belongs to no job yet.
-    """
     work = DefinitionWork()
     for field in walk_fields(type(grader), grader):
         fault = sample_fault(field, root, json_output=True, environment=True, work=work)
@@ -106,7 +92,6 @@ def unplayable_path(grader: BaseModel, root: str) -> InvalidRequest | None:
 
 
 def placeholders(text: str) -> list[Placeholder]:
-    """Returns the placeholders of a text; none if it is not a template."""
     try:
         template = parse_template(text)
     except TemplateError:
@@ -115,9 +100,7 @@ def placeholders(text: str) -> list[Placeholder]:
 
 
 def path_fault(placeholder: Placeholder, *, own_keys: bool = False) -> str | None:
-    """Tries a path on the specimen. With `own_keys`, samples may have keys besides, so that only a
-    likely misspelling is a fault.
-    """
+    """Tries a path on the specimen. With `own_keys` only a likely misspelling is a fault."""
     value: Any = SPECIMEN if placeholder.namespace == "sample" else _ANY
     steps = placeholder.steps
     for depth, step in enumerate(steps):
@@ -150,7 +133,6 @@ def _step_fault(
 
 
 def _instead(steps: tuple[str | int, ...]) -> str:
-    """Returns the cure of a path below a single value."""
     key = str(steps[-1])
     if key == "arguments" and steps[0] == "tool_calls":
         return ": use 'arguments_json'"
@@ -161,7 +143,6 @@ def _instead(steps: tuple[str | int, ...]) -> str:
 def _unknown_step(
     known: dict[str, Any], before: tuple[str | int, ...], step: str, *, own_keys: bool
 ) -> str | None:
-    """Returns the fault of a step that an object of the specimen does not have."""
     entry = max((at for at, each in enumerate(before) if isinstance(each, int)), default=-1)
     prefix = "".join(f"{each}." for each in before[entry + 1 :])
     owner = f"an entry of 'sample.{before[0]}'" if entry > 0 else "a sample"
@@ -177,11 +158,9 @@ def _unknown_step(
 
 
 WHOLE: Final = ""
-"""Stands for a template of the whole sample."""
 
 
 def constant_scores(grader: GraderModel, param: str, cost: str) -> Iterator[NoEffect]:
-    """Yields a warning about a grader that reads nothing of a sample."""
     if not any(map(_may_read_sample, _single_graders(grader))):
         message = f"'{param}' reads nothing of a sample, so {cost}; use a template such as "
         yield NoEffect(CONSTANT_GRADER, param, message + "'{{sample.output_text}}'")
@@ -196,7 +175,6 @@ def parts_read(grader: GraderModel) -> frozenset[str]:
 
 
 def _may_read_sample(grader: GraderModel) -> bool:
-    """Returns whether the score can depend on the sample, as one without any template may."""
     templates = list(_templates(grader))
     read = any(_parts(text) for _, text in templates)
     return grader.reads_beside_templates or not templates or read
@@ -218,7 +196,6 @@ def _own_parts(grader: GraderModel) -> Iterator[str]:
 
 
 def _templates(grader: GraderModel) -> Iterator[tuple[str, str]]:
-    """Yields the field and the text of each template."""
     for field in walk_fields(type(grader), grader):
         if field.kind is FieldKind.TEMPLATE:
             yield str(field.path[0]), field.value

@@ -1,18 +1,26 @@
-r"""Texts of a grader that are not templates: a placeholder in one is refused, because it would
-never be filled.
-
-Placeholders are `{{…}}` around a name, and a path of `item` or `sample` in single braces; other
-braces (`\textbf{item}`, `{"item": 3}`) are text.
+"""Templates of graders, and texts that are none: a placeholder in those would never be filled. A
+text that the answer makes unusable scores 0 with a flag; one that the row makes unusable is a fault
+that removes the rollout, and takes precedence.
 """
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
 from pydantic import AfterValidator, ValidationInfo
 from pydantic_core import PydanticCustomError
+
+from app.graders.scorer import (
+    ITEM_MISSING,
+    ITEM_UNREADABLE,
+    GradeRequest,
+    GraderErrors,
+    ScoreFault,
+    ScoreResult,
+)
 
 _PLACEHOLDER: Final = re.compile(
     r"\{\{\s{0,9}[A-Za-z_][\w.\[\]'\"-]{0,200}\s{0,9}\}\}"
@@ -22,16 +30,11 @@ _PLACEHOLDER: Final = re.compile(
 
 
 def placeholder_in(text: str) -> str | None:
-    """Returns the first placeholder of a text."""
     found = _PLACEHOLDER.search(text)
     return None if found is None else found[0]
 
 
 def _plain(what: str, cure: str, *, blank: str) -> Callable[[str], str]:
-    """Returns a validator that raises `PydanticCustomError` for a blank text, and for one with a
-    placeholder.
-    """
-
     def check(text: str) -> str:
         fault = None if text.strip() else f"it is blank: {blank}"
         found = placeholder_in(text)
@@ -91,11 +94,8 @@ SectionText = Annotated[
 NAMESPACES: Final = ("item", "sample")
 MAX_PLACEHOLDERS: Final = 1_000
 MAX_PLACEHOLDERS_TOGETHER: Final = 10_000
-"""Largest number in all templates of a definition: the event loop of all tenants parses them, in
-6e-6 seconds each.
-"""
+"""Most placeholders of a definition: the event loop parses each in 6e-6 seconds."""
 MAX_RENDERED: Final = 2_097_152
-"""Largest number of characters of a rendered text."""
 _PATH: Final = re.compile(r"(?P<namespace>[^\s.\[\]{}]+)(?P<rest>.*)", re.DOTALL)
 _STEP: Final = re.compile(
     r"\.(?P<key>[^\s.\[\]{}\"']+)|\[(?P<index>[0-9]{1,9})\]|\[\"(?P<quoted>[^\"\]]+)\"\]"
@@ -110,8 +110,6 @@ class TemplateError(ValueError):
 
 
 class MissingVariable(Exception):
-    """A path that does not exist in this sample or item."""
-
     def __init__(self, path: str, namespace: str) -> None:
         super().__init__(f"'{path}' is not there")
         self.path = path
@@ -120,8 +118,6 @@ class MissingVariable(Exception):
 
 
 class RenderedTooLong(Exception):
-    """The text would be longer than `MAX_RENDERED`."""
-
     def __init__(self) -> None:
         super().__init__(too_long(MAX_RENDERED))
 
@@ -138,11 +134,9 @@ class DefinitionWork:
 
     @classmethod
     def of(cls, info: ValidationInfo) -> "DefinitionWork":
-        """Returns the work of the validation, a new one for a part that is read by itself."""
         return info.context if isinstance(info.context, cls) else cls()
 
     def count(self, template: str) -> None:
-        """Counts a template before it is parsed. Raises `TemplateError`."""
         self._placeholders -= template.count("{{")
         if self._placeholders < 0:
             raise TemplateError(
@@ -157,14 +151,12 @@ class Placeholder:
     steps: tuple[str | int, ...]
 
     def find(self, namespaces: Mapping[str, Any]) -> str:
-        """Returns the value as text. Raises `MissingVariable`."""
         value = self.value(namespaces)
         if value is None and self.namespace == "sample":
             raise MissingVariable(self.text, self.namespace)
         return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
     def value(self, namespaces: Mapping[str, Any]) -> Any:
-        """Returns the value in its JSON type. Raises `MissingVariable`."""
         value = namespaces[self.namespace]
         for step in self.steps:
             value = self._descend(value, step)
@@ -195,13 +187,11 @@ class Template:
 
     @property
     def reads_sample(self) -> bool:
-        """True if the text depends on the answer, not only on the row."""
         return any(each.namespace == "sample" for each in self.placeholders)
 
     def render(
         self, *, sample: Mapping[str, Any], item: Mapping[str, Any], limit: int = MAX_RENDERED
     ) -> str:
-        """Returns at most `limit` characters. Raises `MissingVariable` or `RenderedTooLong`."""
         namespaces = {"sample": sample, "item": item}
         texts: list[str] = []
         length = 0
@@ -215,23 +205,19 @@ class Template:
 
 
 class RenderBudget:
-    """Renders several texts of one sample under the limit of one, because each of many templates
-    may repeat the same long value.
-    """
+    """Renders several texts under the limit of one: each may repeat the same long value."""
 
     def __init__(self, *, sample: Mapping[str, Any], item: Mapping[str, Any]) -> None:
         self._sample, self._item = sample, item
         self._left = MAX_RENDERED
 
     def render(self, template: Template) -> str:
-        """Returns the next text. Raises as `Template.render`."""
         text = template.render(sample=self._sample, item=self._item, limit=self._left)
         self._left -= len(text)
         return text
 
 
 def parse_template(text: str) -> Template:
-    """Parses a template. Raises `TemplateError` with the invalid placeholder."""
     parts: list[str | Placeholder] = []
     position = 0
     while (start := text.find("{{", position)) != -1:
@@ -268,3 +254,57 @@ def _steps(rest: str, path: str) -> tuple[str | int, ...]:
         index = match["index"]
         steps.append(int(index) if index else match["key"] or match["quoted"] or match["single"])
     return tuple(steps)
+
+
+class Unrenderable(Exception):
+    def __init__(self, errors: GraderErrors) -> None:
+        super().__init__(errors.details)
+        self.errors = errors
+
+    @property
+    def result(self) -> ScoreResult:
+        return ScoreResult(0.0, self.errors)
+
+
+def render(template: Template, request: GradeRequest, *, source: str) -> str:
+    return render_all([template], request, source=source)[0]
+
+
+def render_all(templates: Sequence[Template], request: GradeRequest, *, source: str) -> list[str]:
+    budget, texts = RenderBudget(sample=request.sample, item=request.item), dict[int, str]()
+    for number, template in sorted(enumerate(templates), key=lambda one: one[1].reads_sample):
+        with as_grader_errors(source):
+            try:
+                texts[number] = budget.render(template)
+            except RenderedTooLong as error:
+                errors = GraderErrors(other_error=True, details=str(error))
+                raise unusable_text_fault([template], errors, source=source) from None
+    return [texts[number] for number in range(len(templates))]
+
+
+def unusable_text_fault(
+    faulty: Sequence[Template], errors: GraderErrors, *, source: str
+) -> Unrenderable | ScoreFault:
+    if all(template.reads_sample for template in faulty):
+        return Unrenderable(errors)
+    return unreadable_item(errors.details or "", source=source)
+
+
+def unreadable_item(message: str, *, source: str) -> ScoreFault:
+    message = f"the row cannot be graded: {message}"
+    errors = GraderErrors(other_error=True, details=message)
+    return ScoreFault(ITEM_UNREADABLE, message, source=source, errors=errors)
+
+
+@contextmanager
+def as_grader_errors(source: str) -> Iterator[None]:
+    try:
+        yield
+    except MissingVariable as missing:
+        errors = GraderErrors(invalid_variable_error=True, details=str(missing))
+        if missing.namespace == "item":
+            message = f"its template reads '{missing.path}', which the row does not have"
+            raise ScoreFault(ITEM_MISSING, message, source=source, errors=errors) from None
+        raise Unrenderable(errors) from None
+    except RenderedTooLong as error:
+        raise Unrenderable(GraderErrors(other_error=True, details=str(error))) from None

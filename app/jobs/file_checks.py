@@ -16,7 +16,7 @@ from app.jobs.preflight import InspectionRequest, TokenLengths
 from app.jobs.row_tries import NO_NEEDS, RowFaults, RowNeeds
 from app.jobs.supervised import MethodType, TrainOn
 from app.kit.errors import InvalidRequest, IssueSeverity, PreflightIssue
-from app.models.context_size import NO_ROOM_CURE, fills_context, full_context
+from app.models.chat import NO_ROOM_CURE, fills_context, full_context
 from app.models.models import BaseModelSpec
 from app.rollouts.chat_template import Message
 from app.rollouts.renderer import Renderer

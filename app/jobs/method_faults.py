@@ -8,9 +8,8 @@ from typing import Any, Final
 from pydantic import ValidationError
 from pydantic_core import PydanticCustomError
 
-from app.graders.definitions import AnyGrader, read_grader
+from app.graders.definitions import AnyGrader, literal_faults, read_grader
 from app.graders.grader_model import GraderModel
-from app.graders.rows import literal_faults
 from app.graders.template_faults import sample_fault, template_fault
 from app.graders.templates import DefinitionWork
 from app.jobs.reinforcement import ReinforcementMethod

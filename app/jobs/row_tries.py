@@ -9,8 +9,14 @@ from itertools import islice
 from typing import Any, Final
 
 from app.files.datasets import grader_item
-from app.graders.definitions import AnyGrader, is_used, read_grader, unused_paths
-from app.graders.rows import RowReading, row_readings
+from app.graders.definitions import (
+    AnyGrader,
+    RowReading,
+    is_used,
+    read_grader,
+    row_readings,
+    unused_paths,
+)
 from app.graders.template_faults import placeholders
 from app.graders.templates import Placeholder
 from app.kit.errors import UNREADABLE_ROW

@@ -1,9 +1,9 @@
-"""Names of the files of an adapter in PEFT format."""
+"""Adapters and exports: their files, cards and manifests."""
 
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final, Literal
 
@@ -12,19 +12,14 @@ from app.kit.errors import NotFound
 
 CONFIG_FILE: Final = "adapter_config.json"
 WEIGHTS_FILE: Final = "adapter_model.safetensors"
-
-
 CARD: Final = "README.md"
 ADAPTER_FILES: Final = frozenset({CONFIG_FILE, WEIGHTS_FILE})
 
 
 @dataclass(frozen=True, slots=True)
 class AdapterFacts:
-    """Facts about an adapter that its user needs outside of the service."""
-
     model: str
     base_model: str
-    """The service's name for the base model."""
     base_weights: str | None
     """Hub id of the base model's weights; `None` for weights in a directory of the operator."""
     step: int
@@ -33,7 +28,6 @@ class AdapterFacts:
 
 
 def model_card(facts: AdapterFacts) -> bytes:
-    """Returns a model card with front matter as model hubs read it."""
     weights = facts.base_weights
     front = ["---", "library_name: peft", "tags:", "- lora"]
     if weights is not None:
@@ -59,10 +53,10 @@ def model_card(facts: AdapterFacts) -> bytes:
     return "\n".join([*lines, ""]).encode()
 
 
-def archive_manifest(facts: AdapterFacts, digests: Mapping[str, str]) -> bytes:
-    """Returns the manifest: the facts, and under `sha256` the digest of every other file."""
-    content = {**asdict(facts), "sha256": dict(digests)}
-    return (json.dumps(content, indent=2, sort_keys=True) + "\n").encode()
+def manifest_of(content: Mapping[str, Any], digests: Mapping[str, str]) -> bytes:
+    """Returns a manifest: the facts, and under `sha256` the digest of every other file."""
+    text = json.dumps({**content, "sha256": dict(digests)}, indent=2, sort_keys=True)
+    return f"{text}\n".encode()
 
 
 def sha256_hex(content: bytes) -> str:
@@ -92,15 +86,12 @@ class ModelExport:
     id: str
     model: str
     base_model: str
-    """The service's name for the base model."""
     kind: ExportKind
     status: ExportStatus = ExportStatus.QUEUED
     stage: ExportStage | None = None
-    """Current stage of the work; `None` before and after."""
     bytes: int
     """Bytes of the export; before its end an estimate, or 0 without one."""
     object_key: str | None = None
-    """Directory of the files, once the export is complete."""
     error: dict[str, Any] | None = None
     created_at: int = 0
     finished_at: int | None = None
@@ -108,7 +99,6 @@ class ModelExport:
 
 
 def export_directory(project_id: str, export_id: str) -> str:
-    """Returns the key prefix of an export; every claim has its own directory below it."""
     return f"projects/{project_id}/exports/{export_id}"
 
 
@@ -116,20 +106,7 @@ def no_export(export_id: str) -> NotFound:
     return NotFound(f"No such export: {export_id}", param="export_id", code="export_not_found")
 
 
-def export_manifest(export: ModelExport, digests: Mapping[str, str]) -> bytes:
-    """Returns the manifest of an export's archive."""
-    content = {
-        "model": export.model,
-        "base_model": export.base_model,
-        "kind": export.kind,
-        "created_at": export.created_at,
-        "sha256": dict(digests),
-    }
-    return (json.dumps(content, indent=2, sort_keys=True) + "\n").encode()
-
-
 def merged_card(model: str, base_model: str, *, step: int) -> str:
-    """Returns the model card of merged weights."""
     lines = [
         *("---", "library_name: transformers", "---", f"# {model}", ""),
         f"`{base_model}` with the adapter of `{model}`, as it was after step {step} of its job,",

@@ -1,21 +1,18 @@
-"""Token counts that an engine or a judge reports with a reply. Pure."""
+"""Parts of chats: token counts, streamed replies, stored completions, and the context's size."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from app.kit.errors import refused_value
+from app.kit.errors import InvalidRequest, refused_value
 from app.kit.fields import Json
 from app.kit.ids import new_id
 
 MOST_TOKENS: Final = 10**9
-"""Largest count of one reply; no context comes near it."""
 
 
 def reported_tokens(usage: Any, name: str) -> int:
-    """Returns a count of the `usage` of a reply; 0 for one that is missing or cannot be true, so
-    that no server makes the sums of others meaningless.
-    """
+    """Returns a count of a reply's `usage`; 0 if missing or untrue, which would spoil sums."""
     value = usage.get(name) if isinstance(usage, dict) else None
     if not isinstance(value, int) or isinstance(value, bool):
         return 0
@@ -27,21 +24,17 @@ _REPLY: Final = "chat.completion"
 
 
 class StreamedReply:
-    """The reply so far."""
-
     def __init__(self) -> None:
         self._head: Json = {}
         self._choices: dict[int, Json] = {}
 
     def add(self, chunk: Json) -> None:
-        """Adds one chunk, the one with the usage included."""
         own = {name: value for name, value in chunk.items() if name not in {"choices", "object"}}
         self._head |= {name: value for name, value in own.items() if value is not None}
         for part in chunk.get("choices") or ():
             self._add_choice(part)
 
     def whole(self) -> Json:
-        """Returns the reply as it would have come without a stream."""
         choices = [self._choices[index] for index in sorted(self._choices)]
         return {**self._head, "object": _REPLY, "choices": choices}
 
@@ -104,7 +97,6 @@ class StoredCompletion:
     messages: list[Json]
     tools: list[Json]
     reply: Json
-    """The whole `chat.completion` object, as it was answered."""
 
 
 def new_completion_id() -> str:
@@ -116,14 +108,7 @@ def asks_to_store(body: Mapping[str, Any]) -> bool:
     return body.get("store") is True
 
 
-def end_user_of(body: Mapping[str, Any]) -> str | None:
-    return body.get("safety_identifier") or body.get("user")
-
-
 def check_stored(body: Mapping[str, Any]) -> None:
-    """Raises `InvalidRequest` for metadata or an end user that no stored completion may have. The
-    body is checked by `app.models.chat_parameters` already.
-    """
     check_pairs(body.get("metadata") or {})
     for name in ("safety_identifier", "user"):
         if len(body.get(name) or "") > LONGEST_END_USER:
@@ -131,7 +116,6 @@ def check_stored(body: Mapping[str, Any]) -> None:
 
 
 def check_pairs(metadata: Mapping[str, str]) -> None:
-    """Raises `InvalidRequest` for more or longer metadata than the hosted API takes."""
     if len(metadata) > MOST_PAIRS:
         raise refused_value("metadata", f"it must have at most {MOST_PAIRS} pairs")
     for key, value in metadata.items():
@@ -143,11 +127,10 @@ def check_pairs(metadata: Mapping[str, str]) -> None:
 
 
 def completion_of(body: Mapping[str, Any], reply: Json) -> StoredCompletion:
-    """Returns what is stored of a checked call and its whole reply."""
     return StoredCompletion(
         id=reply["id"],
         model=reply["model"],
-        end_user=end_user_of(body),
+        end_user=body.get("safety_identifier") or body.get("user"),
         metadata=body.get("metadata") or None,
         messages=body["messages"],
         tools=body.get("tools") or [],
@@ -156,7 +139,72 @@ def completion_of(body: Mapping[str, Any], reply: Json) -> StoredCompletion:
 
 
 def text_of(content: Any) -> str:
-    """Returns the text of a message's content, whole or in parts."""
     if isinstance(content, list):
         return "".join(part.get("text") or part.get("refusal") or "" for part in content)
     return content if isinstance(content, str) else ""
+
+
+CONTEXT_LENGTH_EXCEEDED: Final = "context_length_exceeded"
+CHARACTERS_PER_TOKEN: Final = 32
+"""More cannot fit into the context; ordinary text has 3 to 5."""
+
+NO_ROOM_CURE: Final = (
+    "Shorten the rows' messages and tools, or use a base model with a longer context"
+)
+
+
+def fills_context(prompt_tokens: int, context_length: int) -> bool:
+    return prompt_tokens >= context_length
+
+
+def full_context(context_length: int, longest: int) -> str:
+    return f"fill the model's context of {context_length} tokens (the longest has {longest})"
+
+
+def most_characters(tokens: int) -> int:
+    return max(0, tokens) * CHARACTERS_PER_TOKEN
+
+
+def check_characters(characters: int, context_length: int) -> None:
+    limit = most_characters(context_length)
+    if characters > limit:
+        raise InvalidRequest(
+            f"This model's maximum context length is {context_length} tokens. However, your "
+            f"messages have {characters} characters, more than the {limit} that can fit. Please "
+            "reduce the length of the messages.",
+            param="messages",
+            code=CONTEXT_LENGTH_EXCEEDED,
+        )
+
+
+def check_tokens(tokens: int, context_length: int) -> None:
+    if fills_context(tokens, context_length):
+        raise InvalidRequest(
+            f"This model's maximum context length is {context_length} tokens. However, your "
+            f"messages resulted in {tokens} tokens, which leaves none for an answer. Please reduce "
+            "the length of the messages.",
+            param="messages",
+            code=CONTEXT_LENGTH_EXCEEDED,
+        )
+
+
+def check_messages(messages: Iterable[Any], context_length: int) -> None:
+    check_characters(sum(map(len, _texts(messages))), context_length)
+
+
+def _texts(messages: Iterable[Any]) -> Iterator[str]:
+    for message in messages:
+        if not isinstance(message, dict):
+            continue
+        content, calls = message.get("content"), message.get("tool_calls")
+        if isinstance(content, str):
+            yield content
+        for part in content if isinstance(content, list) else ():
+            yield _text(part, "text")
+        for call in calls if isinstance(calls, list) else ():
+            yield _text(call.get("function") if isinstance(call, dict) else None, "arguments")
+
+
+def _text(value: Any, key: str) -> str:
+    text = value.get(key) if isinstance(value, dict) else None
+    return text if isinstance(text, str) else ""

@@ -1,9 +1,5 @@
-"""Checks the parameters of a chat: names, types, ranges, combinations.
-`app.files.conversations` checks the messages.
-
-Names outside `ACCEPTED` are refused, because a tenant must not use all settings of an engine: chat
-templates are programs, cache salts and request ids affect other tenants, transfer settings name
-addresses.
+"""Checks the parameters of a chat. Names outside `ACCEPTED` are refused: chat templates are
+programs, cache salts and request ids affect other tenants, transfer settings name addresses.
 """
 
 from collections.abc import Callable
@@ -31,16 +27,11 @@ _MAX_MODEL: Final = 256
 _MAX_SEED: Final = 2**63 - 1
 _MAX_TOKENS: Final = 2**31 - 1
 _OF_STORE: Final = ("store", "metadata", "user", "safety_identifier")
-"""Parameters that the service reads itself."""
 _STREAM_OPTIONS: Final = ("include_usage", "include_obfuscation")
 ParameterCheck = Callable[[str, Any], None]
-"""Checks the value of a parameter, which is not null. Raises `InvalidRequest`."""
 
 
 def check_parameters(body: dict[str, Any]) -> None:
-    """Raises `InvalidRequest` for the first parameter that the service cannot honour. A null counts
-    as absent, except for model and messages.
-    """
     unknown = sorted(body.keys() - ACCEPTED)
     if unknown:
         name = unknown[0][:64]
@@ -70,7 +61,6 @@ def check_parameters(body: dict[str, Any]) -> None:
 
 
 def engine_options(body: dict[str, Any]) -> dict[str, Any]:
-    """Returns checked parameters without those that no engine needs or supports."""
     body = {name: value for name, value in body.items() if name not in _OF_STORE}
     options = body.get("stream_options")
     if options is None:
@@ -81,8 +71,6 @@ def engine_options(body: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Number:
-    """A range. `above` excludes the lower bound."""
-
     low: int | None = None
     high: int | None = None
     above: bool = False
@@ -104,50 +92,32 @@ def _integer(low: int | None = None, high: int | None = None) -> _Number:
     return _Number(low, high, kind="integer")
 
 
-def _boolean(param: str, value: Any) -> None:
-    if not isinstance(value, bool):
-        raise invalid_type(param, "a boolean", value)
+def _typed(kind: type, words: str) -> ParameterCheck:
+    def check(param: str, value: Any) -> None:
+        if not isinstance(value, kind):
+            raise invalid_type(param, words, value)
+
+    return check
 
 
-def _string(param: str, value: Any) -> None:
-    if not isinstance(value, str):
-        raise invalid_type(param, "a string", value)
-
-
-def _object(param: str, value: Any) -> None:
-    if not isinstance(value, dict):
-        raise invalid_type(param, "an object", value)
-
-
-def _array(param: str, value: Any) -> None:
-    if not isinstance(value, list):
-        raise invalid_type(param, "an array", value)
+_boolean, _string = _typed(bool, "a boolean"), _typed(str, "a string")
+_object, _array = _typed(dict, "an object"), _typed(list, "an array")
 
 
 def _check_model(model: Any) -> None:
-    if not isinstance(model, str):
-        raise invalid_type("model", "a string", model)
+    _string("model", model)
     if not 0 < len(model) <= _MAX_MODEL:
         raise invalid_value("model", f"it must have 1 to {_MAX_MODEL} characters")
-
-
-def _effort(param: str, value: Any) -> None:
-    if value not in CALLED_EFFORTS:
-        raise not_one_of(param, value, CALLED_EFFORTS)
-
-
-def _stops(param: str, value: Any) -> None:
-    for position, stop in enumerate([value] if isinstance(value, str) else value):
-        item_param = param if isinstance(value, str) else f"{param}[{position}]"
-        _string(item_param, stop)
-        if not stop:
-            raise invalid_value(item_param, "it must not be empty")
 
 
 def _stop(param: str, value: Any) -> None:
     if not isinstance(value, str | list):
         raise invalid_type(param, "a string or an array of strings", value)
-    _stops(param, value)
+    for position, stop in enumerate([value] if isinstance(value, str) else value):
+        item_param = param if isinstance(value, str) else f"{param}[{position}]"
+        _string(item_param, stop)
+        if not stop:
+            raise invalid_value(item_param, "it must not be empty")
 
 
 def _token_ids(param: str, value: Any) -> None:
@@ -229,7 +199,7 @@ _CHECKS: Final[MappingProxyType[str, ParameterCheck]] = MappingProxyType(
         "prompt_cache_key": _string,
         "prompt_cache_options": _object,
         "prompt_cache_retention": _string,
-        "reasoning_effort": _effort,
+        "reasoning_effort": _one_of(*CALLED_EFFORTS),
         "repetition_penalty": _Number(0, above=True),
         "response_format": _response_format,
         "return_token_ids": _boolean,

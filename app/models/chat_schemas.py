@@ -266,8 +266,7 @@ class ChatCompletionRequest(WireModel):
     """The end user, if there is no `safety_identifier`."""
     safety_identifier: _Text = None
     """Your id of the person who asks. A stored completion keeps it, and `DELETE
-    /v1/feedback/end_users/{id}` removes all that belongs to it.
-    """
+    /v1/feedback/end_users/{id}` removes all that belongs to it."""
     service_tier: SkipValidation[Literal["auto", "default", "flex", "scale", "priority"] | None] = (
         None
     )
@@ -282,12 +281,10 @@ class ChatCompletionRequest(WireModel):
     """Changes nothing."""
     top_k: SkipValidation[Annotated[int, Field(ge=-1, le=2**31 - 1)] | None] = None
     """Samples from this number of most probable tokens (an extension); the CPU engine has no such
-    limit.
-    """
+    limit."""
     min_p: SkipValidation[Annotated[float, Field(ge=0, le=1)] | None] = None
     """Smallest probability of a token, as a share of the highest one (an extension); the CPU engine
-    has no such limit.
-    """
+    has no such limit."""
     min_tokens: SkipValidation[Annotated[int, Field(ge=0, le=2**31 - 1)] | None] = None
     """Smallest number of tokens of an answer (an extension); the CPU engine has no such limit."""
     repetition_penalty: SkipValidation[Annotated[float, Field(gt=0)] | None] = None
@@ -302,5 +299,4 @@ class ChatCompletionRequest(WireModel):
     """True adds the token ids of prompt and answer (an extension)."""
 
     def sent(self) -> dict[str, Any]:
-        """Returns the body as it was sent."""
         return {name: getattr(self, name) for name in self.model_fields_set}

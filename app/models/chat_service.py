@@ -1,48 +1,114 @@
-"""Marks chat replies in which the model wrote a tool call that cannot be parsed.
-
-Engines return such a call as plain content; training answers it with a sentence and continues. The
-field contains that sentence, so that a client can play the episode that was trained:
-`docs/tool-loop.md`.
-"""
+"""Answers chats: marks broken tool calls, meters usage, and stores completions on request."""
 
 import asyncio
 import json
 import weakref
 from collections import defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 from uuid import uuid4
 
+from app.database import Database
 from app.files.conversations import BROKEN_CALL, check_conversation, engine_messages
 from app.jobs.response_formats import with_trained_effort
 from app.kit.callers import Tenant
 from app.kit.errors import RequestError, Unavailable
 from app.kit.fields import Json
 from app.kit.slots import ProjectSlots
-from app.models.chat import StreamedReply, asks_to_store, new_completion_id
+from app.kit.texts import Redaction, redacted_in
+from app.models.chat import (
+    CONTEXT_LENGTH_EXCEEDED,
+    StoredCompletion,
+    StreamedReply,
+    asks_to_store,
+    check_messages,
+    check_pairs,
+    check_stored,
+    completion_of,
+    new_completion_id,
+)
 from app.models.chat_parameters import check_parameters, engine_options
 from app.models.chat_usage import ChatUsage
-from app.models.completion_service import StoredCompletionService
-from app.models.context_size import CONTEXT_LENGTH_EXCEEDED, check_messages
 from app.models.engine import AdapterCache, AdapterMissing, Inference
 from app.models.models import ToolParser
 from app.models.service import CallableModel, ModelService
 from app.rollouts.renderer import tool_use
 from app.rollouts.turns import call_fault
 
+
+class StoredCompletionService:
+    def __init__(self, database: Database, tenant: Tenant, *, redaction: Redaction) -> None:
+        """`redaction` is applied to every text of a call and its reply before it is stored."""
+        self._database = database
+        self._tenant = tenant
+        self._redaction = redaction
+
+    async def check(self, body: Mapping[str, Any]) -> None:
+        check_stored(body)
+        size = len(json.dumps([body["messages"], body.get("tools")]))
+        async with self._database.tenant(self._tenant) as unit:
+            await unit.quotas.check_bytes(size)
+
+    async def keep(self, body: Mapping[str, Any], reply: Json) -> None:
+        whole = completion_of(body, reply)
+        texts = {"messages": whole.messages, "tools": whole.tools, "reply": whole.reply["choices"]}
+        safe = redacted_in(texts, self._redaction)
+        kept = replace(
+            whole,
+            metadata=redacted_in(whole.metadata, self._redaction),
+            messages=safe["messages"],
+            tools=safe["tools"],
+            reply={**whole.reply, "choices": safe["reply"]},
+        )
+        size = len(json.dumps([kept.messages, kept.tools, kept.reply]))
+        async with self._database.tenant(self._tenant) as unit:
+            await unit.quotas.check_bytes(size)
+            await unit.stored_completions.insert(kept, size=size)
+
+    async def get(self, completion_id: str) -> StoredCompletion:
+        async with self._database.tenant(self._tenant) as unit:
+            return await unit.stored_completions.get(completion_id)
+
+    async def page(
+        self,
+        *,
+        after: str | None,
+        limit: int,
+        descending: bool,
+        model: str | None,
+        metadata: dict[str, str] | None,
+    ) -> tuple[list[StoredCompletion], bool]:
+        async with self._database.tenant(self._tenant) as unit:
+            return await unit.stored_completions.page(
+                after=after, limit=limit, descending=descending, model=model, metadata=metadata
+            )
+
+    async def label(self, completion_id: str, metadata: dict[str, str] | None) -> StoredCompletion:
+        check_pairs(metadata or {})
+        safe = redacted_in(metadata or None, self._redaction)
+        async with self._database.tenant(self._tenant) as unit:
+            await unit.stored_completions.set_metadata(completion_id, safe)
+            return await unit.stored_completions.get(completion_id)
+
+    async def delete(self, completion_id: str) -> None:
+        async with self._database.tenant(self._tenant) as unit:
+            await unit.stored_completions.delete(completion_id)
+
+
 _TYPE: Final = "unparsable_tool_call"
 _DATA: Final = b"data: "
+_END: Final = b"\n\n"
+_DONE: Final = b"data: [DONE]"
 
 
 def offers_tools(body: Json) -> bool:
-    """Returns whether the answer to this body may contain tool calls."""
     return bool(body.get("tools")) and body.get("tool_choice") != "none"
 
 
 def mark_reply(reply: Json, parser: ToolParser) -> None:
-    """Marks each message of a whole reply to a body that offers tools. `parser` is the model's."""
     for choice in reply.get("choices") or ():
         message = choice.get("message") or {}
         called = bool(message.get("tool_calls"))
@@ -52,15 +118,12 @@ def mark_reply(reply: Json, parser: ToolParser) -> None:
 
 
 class StreamMarker:
-    """Marks the last delta of each choice of a stream, event by event."""
-
     def __init__(self, parser: ToolParser) -> None:
         self._parser = parser
         self._content: dict[int, str] = defaultdict(str)
         self._called: set[int] = set()
 
     def feed(self, event: bytes) -> bytes:
-        """Returns the event, marked if it ends a choice with a broken call."""
         chunk = _chunk_of(event)
         marked = [self._feed_choice(choice) for choice in chunk.get("choices") or ()]
         return _DATA + json.dumps(chunk).encode() if any(marked) else event
@@ -78,9 +141,6 @@ class StreamMarker:
 
 
 def _mark(parser: ToolParser, content: Any, called: bool, finish_reason: str | None) -> Json | None:
-    """Returns the mark of a broken call; `None` for a turn that needs none: calls, an answer, a cut
-    text.
-    """
     if called or finish_reason != "stop" or not isinstance(content, str):
         return None
     fault = call_fault(content, parser)
@@ -90,7 +150,6 @@ def _mark(parser: ToolParser, content: Any, called: bool, finish_reason: str | N
 
 
 def _chunk_of(event: bytes) -> Json:
-    """Returns the chunk of an event, empty for `[DONE]` and for comments."""
     if not event.startswith(_DATA):
         return {}
     try:
@@ -100,26 +159,15 @@ def _chunk_of(event: bytes) -> Json:
     return chunk if isinstance(chunk, dict) else {}
 
 
-_DATA_STREAMS: Final = b"data: "
-_END: Final = b"\n\n"
-
-
 def with_usage(body: dict[str, Any]) -> dict[str, Any]:
-    """Returns the call of a stream with the option that makes the engine report its usage."""
     options = body.get("stream_options") or {}
     return {**body, "stream_options": {**options, "include_usage": True}}
-
-
-def asks_for_usage(body: dict[str, Any]) -> bool:
-    return bool((body.get("stream_options") or {}).get("include_usage"))
 
 
 async def metered_events(
     events: AsyncIterator[bytes], *, shown: bool, note: Callable[[dict[str, Any]], None]
 ) -> AsyncIterator[bytes]:
-    """Yields the events, and gives `note` the usage once. If the stream breaks off or its client
-    goes, the usage is the number of events with an answer, which is about that of its tokens.
-    """
+    """Yields the events, and gives `note` the usage once; after a break the number of events."""
     answered, usage = 0, None
     try:
         async for chunk in events:  # one event, or all of a stream that came at once
@@ -127,7 +175,7 @@ async def metered_events(
             for event in chunk.split(_END):
                 reported = _usage(event)
                 if reported is None:
-                    answered += event.startswith(_DATA_STREAMS + b"{")
+                    answered += event.startswith(_DATA + b"{")
                 else:
                     usage = reported
                 if reported is None or shown:
@@ -139,44 +187,23 @@ async def metered_events(
 
 
 def _usage(event: bytes) -> dict[str, Any] | None:
-    """Returns the usage of the last chunk; `None` for any other event."""
-    if b'"usage"' not in event or not event.startswith(_DATA_STREAMS):
-        return None
-    try:
-        chunk = json.loads(event.removeprefix(_DATA_STREAMS))
-    except ValueError:
-        return None
-    is_last = isinstance(chunk, dict) and chunk.get("choices") == []
-    usage = chunk.get("usage") if is_last else None
+    chunk = _chunk_of(event) if b'"usage"' in event else {}
+    usage = chunk.get("usage") if chunk.get("choices") == [] else None
     return usage if isinstance(usage, dict) else None
 
 
-_DATA_RECORDED_STREAMS: Final = b"data: "
-_END_STREAMS: Final = b"\n\n"
-_DONE: Final = b"data: [DONE]"
-
-
 def error_event(error: RequestError) -> bytes:
-    """Returns the event of a stream that ends with a fault."""
-    body = {
-        "message": error.message,
-        "type": error.type,
-        "param": error.param,
-        "code": error.code,
-    }
-    return _DATA_RECORDED_STREAMS + json.dumps({"error": body}).encode() + _END_STREAMS
+    body = {"message": error.message, "type": error.type, "param": error.param, "code": error.code}
+    return _DATA + json.dumps({"error": body}).encode() + _END
 
 
 async def recorded_events(
     events: AsyncIterator[bytes], *, completion_id: str, keep: Callable[[Json], Awaitable[None]]
 ) -> AsyncIterator[bytes]:
-    """Yields the events with the id of the stored completion, and gives `keep` the whole reply
-    before the last one. If `keep` fails, the stream ends with its error, because a client must not
-    mistake the answer for a stored one.
-    """
+    """Yields the events with the stored id. If `keep` fails, the stream ends with its error."""
     recorder = _Recorder(completion_id)
     async for chunk in events:  # one event, or all of a stream that came at once
-        named = _END_STREAMS.join([recorder.feed(event) for event in chunk.split(_END_STREAMS)])
+        named = _END.join([recorder.feed(event) for event in chunk.split(_END)])
         if recorder.ended:
             try:
                 await keep(recorder.reply.whole())
@@ -193,20 +220,16 @@ class _Recorder:
         self._completion_id = completion_id
 
     def feed(self, event: bytes) -> bytes:
-        """Adds an event to the reply. Returns it with the id of the stored completion."""
         if event.strip() == _DONE:
             self.ended = True
-        if not event.startswith(_DATA_RECORDED_STREAMS + b"{"):
+        if not event.startswith(_DATA + b"{"):
             return event
-        part = json.loads(event.removeprefix(_DATA_RECORDED_STREAMS))
+        part = json.loads(event.removeprefix(_DATA))
         if "error" in part:
             return event
         part["id"] = self._completion_id
         self.reply.add(part)
-        return _DATA_RECORDED_STREAMS + json.dumps(part).encode()
-
-
-_EVENT_END: Final = b"\n\n"
+        return _DATA + json.dumps(part).encode()
 
 
 class ChatCompletionService:
@@ -221,7 +244,6 @@ class ChatCompletionService:
         stored: StoredCompletionService,
         tenant: Tenant,
     ) -> None:
-        """`slots` and `usage` are shared by the process."""
         self._models = models
         self._inference = inference
         self._adapters = adapters
@@ -229,11 +251,10 @@ class ChatCompletionService:
         self._usage = usage
         self._stored = stored
         self._tenant = tenant
-        self._project_id = tenant.project_id
 
     async def chat(self, body: dict[str, Any]) -> dict[str, Any]:
         model, forwarded = await self._prepare(body)
-        with self._slots.taken(self._project_id):
+        with self._slots.taken(self._tenant.project_id):
             try:
                 try:
                     reply = await self._inference.chat(forwarded)
@@ -242,7 +263,8 @@ class ChatCompletionService:
                     reply = await self._inference.chat(forwarded)
             except RequestError as error:
                 raise _in_tenants_words(error, model) from error
-        self._note(model, usage if isinstance(usage := reply.get("usage"), dict) else {})
+        usage = reply.get("usage")
+        self._usage.add(self._tenant, model.name, usage if isinstance(usage, dict) else {})
         if offers_tools(body):
             mark_reply(reply, await _parser_of(model))
         shown = {**reply, "model": model.name}
@@ -252,14 +274,12 @@ class ChatCompletionService:
         return shown
 
     async def chat_stream(self, body: dict[str, Any]) -> AsyncIterator[bytes]:
-        """Yields server-sent events. The first chunk is awaited first, so that errors still have a
-        status.
-        """
+        """Yields events. The first is awaited before, so that errors still have a status."""
         model, prepared = await self._prepare(body)
         forwarded = with_usage(prepared)
         parser = await _parser_of(model)
         with ExitStack() as stack:
-            stack.enter_context(self._slots.taken(self._project_id))
+            stack.enter_context(self._slots.taken(self._tenant.project_id))
             try:
                 try:
                     first, rest = await self._open(forwarded)
@@ -276,11 +296,9 @@ class ChatCompletionService:
             events = recorded_events(
                 events, completion_id=new_completion_id(), keep=partial(self._stored.keep, body)
             )
-        events = metered_events(
-            events,
-            shown=asks_for_usage(prepared),
-            note=lambda usage: self._note(model, usage),
-        )
+        shown = bool((prepared.get("stream_options") or {}).get("include_usage"))
+        note = partial(self._usage.add, self._tenant, model.name)
+        events = metered_events(events, shown=shown, note=note)
         chunks = _holding(slot, events)
         # A stream that its client never begins to read has no end of its own.
         weakref.finalize(chunks, slot.close)
@@ -298,9 +316,6 @@ class ChatCompletionService:
         forwarded = {**await _safe(sent, model), "model": model.engine_name}
         return model, with_trained_effort(forwarded, model.reasoning_effort)
 
-    def _note(self, model: CallableModel, usage: dict[str, Any]) -> None:
-        self._usage.add(self._tenant, model.name, usage)
-
     async def _open(self, body: dict[str, Any]) -> tuple[bytes, AsyncIterator[bytes]]:
         chunks = self._inference.chat_stream(body)
         return await anext(chunks, b""), chunks
@@ -314,16 +329,13 @@ def chat_slots(limit: int) -> ProjectSlots:
 
 
 async def _parser_of(model: CallableModel) -> ToolParser:
-    """Returns the parser of the model's tool calls; finding it may read the model's files."""
     if model.base is None:
         return "hermes"
     return (await asyncio.to_thread(tool_use, model.base)).parser
 
 
 async def _safe(body: dict[str, Any], model: CallableModel) -> dict[str, Any]:
-    """Returns a request whose messages and tools have no text that forges turns, as training
-    renders them. The CPU engine does this itself; vLLM would treat such text as a real turn.
-    """
+    """Removes text that forges turns, as training does: vLLM would take it for a real turn."""
     if model.base is None:
         return body
     control_text = (await asyncio.to_thread(tool_use, model.base)).control_text
@@ -334,16 +346,13 @@ async def _safe(body: dict[str, Any], model: CallableModel) -> dict[str, Any]:
 
 
 async def _holding(slot: ExitStack, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """Yields the chunks, and releases the slot at their end."""
     with slot:
         async for chunk in chunks:
             yield chunk
 
 
 def _in_tenants_words(error: RequestError, model: CallableModel) -> RequestError:
-    """Returns the error without the engine's name; a listed model that the engine lacks is an
-    internal fault.
-    """
+    """Returns the error without the engine's name; a missing listed model is our fault."""
     if isinstance(error, AdapterMissing):
         return Unavailable(f"The model '{model.name}' cannot be served at the moment.")
     message = error.message.replace(model.engine_name, model.name)
@@ -354,18 +363,14 @@ def _in_tenants_words(error: RequestError, model: CallableModel) -> RequestError
 async def _renamed(
     first: bytes, rest: AsyncIterator[bytes], model: CallableModel
 ) -> AsyncIterator[bytes]:
-    """Yields whole events, with the engine's name for the model replaced by the tenant's.
-
-    A broken stream ends with an error event, as in the hosted API: a client must not mistake a part
-    for the whole.
-    """
+    """Yields whole events with the tenant's name for the model; a break is an error event."""
     old, new = json.dumps(model.engine_name).encode(), json.dumps(model.name).encode()
     pending = b""
     try:
         async for chunk in _chained(first, rest):
-            *events, pending = (pending + chunk).split(_EVENT_END)
+            *events, pending = (pending + chunk).split(_END)
             for event in events:
-                yield event.replace(old, new) + _EVENT_END
+                yield event.replace(old, new) + _END
     except RequestError as error:
         yield error_event(_in_tenants_words(error, model))
         return
@@ -380,8 +385,6 @@ async def _chained(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[by
 
 
 async def _marked(events: AsyncIterator[bytes], parser: ToolParser) -> AsyncIterator[bytes]:
-    """Yields the events of a stream with broken tool calls marked."""
     marker = StreamMarker(parser)
     async for chunk in events:
-        whole = [marker.feed(event) for event in chunk.split(_EVENT_END)]
-        yield _EVENT_END.join(whole)
+        yield _END.join(map(marker.feed, chunk.split(_END)))

@@ -1,6 +1,4 @@
-"""Records what chats use: adds it up in memory and writes it every few seconds, so that no chat
-waits for the database.
-"""
+"""Adds up what chats use, and writes it every few seconds: no chat waits for the database."""
 
 import asyncio
 import time
@@ -28,9 +26,7 @@ MOST_WAITING: Final = 10_000
 
 @dataclass(frozen=True, slots=True)
 class _Bucket:
-    """The chats that one record adds up: those of a key with a model in a minute since the last
-    write.
-    """
+    """One record: the chats of a key with a model in a minute."""
 
     tenant: Tenant
     model: str
@@ -38,8 +34,6 @@ class _Bucket:
 
 
 class ChatUsage:
-    """The usage of all chats of a process."""
-
     def __init__(self, database: Database, pricing: PricingSettings, *, flush_s: float) -> None:
         self._database = database
         self._pricing = pricing
@@ -50,7 +44,6 @@ class ChatUsage:
         self._turn = asyncio.Lock()
 
     def add(self, tenant: Tenant, model: str, usage: dict[str, Any]) -> None:
-        """Adds a chat by the `usage` of its reply. Never waits."""
         bucket = _Bucket(tenant, model, int(time.time()) // MINUTE_S * MINUTE_S)
         amounts = self._amounts(usage)
         record = self._open.get(bucket)
@@ -102,9 +95,7 @@ class ChatUsage:
         try:
             async with self._database.tenant(tenant) as unit:
                 await unit.usage.insert(
-                    records,
-                    organization_id=tenant.organization_id,
-                    project_id=tenant.project_id,
+                    records, organization_id=tenant.organization_id, project_id=tenant.project_id
                 )
         except Unavailable as error:
             log.warning("usage of chats waits", records=len(records), error=str(error))

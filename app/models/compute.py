@@ -29,8 +29,6 @@ class ComputeChoice(BaseModel):
 
 
 class ComputeScore(BaseModel):
-    """The measured time of the same work in one way."""
-
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     choice: ComputeChoice
@@ -47,20 +45,15 @@ class ComputeScore(BaseModel):
 
 
 class MeasuredChoice(BaseModel):
-    """A choice as it is kept, with all that it was measured for."""
-
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     role: ComputeRole
     machine: str
-    """Processor, libraries and cores."""
     widths: tuple[int, int]
-    """Width of the model and of its feed-forward layers."""
     choice: ComputeChoice
     scores: tuple[ComputeScore, ...]
     """Scores of all candidates, the assumed one first; none if the machine was too busy to measure:
-    the assumed way is then kept.
-    """
+    the assumed way is then kept."""
 
     @override
     def __str__(self) -> str:
@@ -74,20 +67,15 @@ class MeasuredChoice(BaseModel):
 
 
 EngineKind = Literal["cpu", "vllm", "vllm_cpu"]
-"""`vllm_cpu` is vLLM's CPU build."""
 
 
 class StartRequest(BaseModel):
-    """A request to the GPU plane for the plan of a model on this machine."""
-
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     spec: BaseModelSpec
     engine: EngineKind
     engine_share: float | None = Field(default=None, gt=0, lt=1)
-    """Share of the GPU for the engine; `None` lets the plan choose."""
     memory: TrainerMemory = TrainerMemory()
-    """The operator's memory settings, as for a run."""
 
 
 class StartPlan(BaseModel):
@@ -98,13 +86,10 @@ class StartPlan(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     refusal: str | None = None
-    """The reason why the model cannot be used at all."""
     lines: tuple[str, ...] = ()
-    """Verdict and tables, as printed."""
     problems: tuple[str, ...] = ()
     """Each part that does not fit, with the setting to change."""
     engine_share: float | None = None
-    """Share of the GPU for the engine."""
     kv_mib: int | None = None
     """Memory of keys and values of an engine on the CPU."""
     micro_batch_tokens: int | None = None
@@ -117,7 +102,6 @@ class StepPace(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     read: float = Field(gt=0)
-    """Prompt tokens that the engine computes."""
     sampled: float = Field(gt=0)
     trained: float = Field(gt=0)
     """Tokens of all rows that pass through forward and backward."""
@@ -130,8 +114,6 @@ GROUPS, GROUP_SIZE, PROMPT_TOKENS, SAMPLED_TOKENS = 8, 8, 256, 128
 
 
 class StepTime(BaseModel):
-    """Seconds of a step of `GROUPS` × `GROUP_SIZE` rollouts."""
-
     model_config = ConfigDict(frozen=True)
 
     sampling: float
@@ -143,12 +125,10 @@ class StepTime(BaseModel):
 
     @property
     def tokens_per_s(self) -> float:
-        """Sampled tokens per second of the whole step."""
         return GROUPS * GROUP_SIZE * SAMPLED_TOKENS / self.total
 
 
 def step_time(pace: StepPace) -> StepTime:
-    """Returns the time of a step at a pace. The engine computes the prompt of a group once."""
     rollouts = GROUPS * GROUP_SIZE
     prompts = GROUPS if pace.shares_prompts else rollouts
     trained = prompts * PROMPT_TOKENS + rollouts * SAMPLED_TOKENS
@@ -166,13 +146,11 @@ def measured_choice(file: Path) -> MeasuredChoice | None:
 
 
 def measured_choices(directory: Path) -> list[MeasuredChoice]:
-    """Returns all that can be read, in order of their files."""
     found = (measured_choice(file) for file in sorted(directory.glob("*.json")))
     return [kept for kept in found if kept is not None]
 
 
 def write_choice(file: Path, kept: MeasuredChoice) -> None:
-    """Raises `OSError` if the file cannot be written."""
     file.parent.mkdir(parents=True, exist_ok=True)
     scratch = file.with_suffix(f".{os.getpid()}")
     scratch.write_text(kept.model_dump_json(indent=1) + "\n", encoding="utf-8")

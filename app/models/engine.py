@@ -1,4 +1,4 @@
-"""The pool of connections to one engine."""
+"""The protocol of inference engines, and the cache of the adapters that they load."""
 
 import asyncio
 import os
@@ -21,9 +21,7 @@ CONCURRENT_REQUESTS: Final = 512
 
 
 class Connections:
-    """Connection pool. Its session is opened by the first request, because a session belongs to an
-    event loop.
-    """
+    """Connection pool, opened by the first request: a session belongs to an event loop."""
 
     def __init__(self, headers: dict[str, str], timeout: aiohttp.ClientTimeout) -> None:
         self._headers = headers
@@ -62,24 +60,17 @@ class AdapterMissing(NotFound):
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """One continuation. `token_ids` and `logprobs` have equal length N; a stop token that ended the
-    continuation is included. `logprobs` are natural logs at the sampling temperature.
-    """
+    """One continuation: N `token_ids` with `logprobs`, a final stop token included."""
 
     token_ids: tuple[int, ...]
     logprobs: tuple[float, ...]
     finish_reason: str
-    """`stop` or `length`."""
     prompt_logprobs: tuple[float | None, ...] | None = None
-    """Log-prob of each prompt token at temperature 1; the first one's is `None`. `None` unless
-    requested.
-    """
+    """Log-prob of each prompt token at temperature 1, the first `None`, if requested."""
 
 
 class Inference(Protocol):
-    """Every call raises `EngineUnavailable`, `AdapterMissing` or `InvalidRequest`; none is
-    retried.
-    """
+    """Every call raises `EngineUnavailable`, `AdapterMissing` or `InvalidRequest`; none retries."""
 
     async def complete(
         self,
@@ -92,56 +83,31 @@ class Inference(Protocol):
         stop_token_ids: tuple[int, ...],
         prompt_logprobs: bool = False,
     ) -> Completion:
-        """Continues token ids with a base model or an adapter, up to `max_tokens`, a stop token or
-        the end of the context. Only `stop_token_ids` stop; EOS does not by itself.
-        """
-        ...
+        """Continues token ids. Only `stop_token_ids` stop; EOS does not by itself."""
 
     async def load_adapter(self, name: str, path: Path) -> None:
-        """Serves a PEFT directory under a new name. Raises `InvalidRequest` if the name is in use
-        or the directory is not an adapter of the base model.
-        """
-        ...
+        """Serves a PEFT directory under a new name. Raises `InvalidRequest`."""
 
     async def unload_adapter(self, name: str) -> None: ...
 
-    async def model_names(self) -> list[str]:
-        """Returns the names of base models and loaded adapters."""
-        ...
+    async def model_names(self) -> list[str]: ...
 
     async def machine(self, model: str) -> EngineMachine | None:
-        """Returns the engine's answer about its machine for a base model; `None` for an engine that
-        gives none, such as vLLM.
-        """
-        ...
+        """Returns the engine's machine for a base model; `None` if it does not say, as vLLM."""
 
     async def response_formats(self, model: str) -> tuple[str, ...] | None:
-        """Returns the types of `response_format` that the engine can give for a base model; `None`
-        for an engine that does not say so, such as vLLM.
-        """
-        ...
+        """Returns the formats of a base model; `None` for an engine that does not say, as vLLM."""
 
-    async def healthy(self) -> bool:
-        """Returns true if the engine answers. Never raises."""
-        ...
+    async def healthy(self) -> bool: ...
 
     async def chat(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Runs a Chat Completions call whose `model` is a name in the engine. `reasoning_effort`
-        reaches the chat template as `template_variables`.
-        """
-        ...
+        """Runs a chat with an engine's name as `model`; `reasoning_effort` reaches its template."""
 
     def chat_stream(self, body: dict[str, Any]) -> AsyncIterator[bytes]:
-        """Streams a chat completion as server-sent events. Closing the iterator cancels the
-        generation.
-        """
-        ...
+        """Streams a chat as events. Closing the iterator cancels the generation."""
 
     def with_cache_namespace(self, salt: str) -> "Inference":
-        """Returns a client whose prompt cache is shared only among calls with this salt, so that
-        the time an answer takes reveals nothing about the prompts of others.
-        """
-        ...
+        """Returns a client whose prompt cache is shared only with this salt."""
 
     async def aclose(self) -> None: ...
 
@@ -160,11 +126,7 @@ class AdapterCache:
         self._max_bytes = max_bytes
 
     async def load(self, inference: Inference, engine_name: str, *, object_key: str | None) -> None:
-        """Loads an adapter into the engine. `object_key` is the key of the stored adapter, `None`
-        for a base model, which needs none. Raises `Unavailable`.
-
-        Does not raise if the adapter is missing or refused: the next chat then fails.
-        """
+        """Loads a stored adapter. Raises `Unavailable`, not for a missing or refused."""
         if object_key is None:
             return
         path = self._directory / engine_name
@@ -173,12 +135,13 @@ class AdapterCache:
         except (FileNotFoundError, ManifestMismatch) as error:
             log.warning("adapter cannot be read", name=engine_name, error=repr(error))
             return
-        await self._shrink(inference, keep=path)
+        for unused in await asyncio.to_thread(self._to_remove, path):
+            await unload_unused(inference, unused.name)
+            await asyncio.to_thread(remove, unused)
         with suppress(InvalidRequest):  # another call has loaded it in the meantime
             await inference.load_adapter(engine_name, path)
 
     async def forget(self, engine_name: str) -> None:
-        """Removes the local copy of an unloaded adapter, if there is one."""
         await asyncio.to_thread(remove, self._directory / engine_name)
 
     async def _fetch(self, object_key: str, path: Path) -> None:
@@ -187,12 +150,6 @@ class AdapterCache:
         except FileNotFoundError:
             with suppress(FileExistsError):  # another process has fetched it in the meantime
                 await self._objects.fetch_directory(object_key, path)
-
-    async def _shrink(self, inference: Inference, *, keep: Path) -> None:
-        """Unloads and removes the least recently used adapters until the cache fits its limit."""
-        for path in await asyncio.to_thread(self._to_remove, keep):
-            await unload_unused(inference, path.name)
-            await asyncio.to_thread(remove, path)
 
     def _to_remove(self, keep: Path) -> list[Path]:
         adapters: list[tuple[float, int, Path]] = []
@@ -211,9 +168,6 @@ class AdapterCache:
 
 
 async def unload_unused(inference: Inference, engine_name: str) -> None:
-    """Unloads an adapter, best effort: an unavailable engine or an adapter that is not loaded is
-    not an error, and an adapter that stays loaded only uses memory.
-    """
     try:
         async with asyncio.timeout(_UNLOAD_TIMEOUT_S):
             await inference.unload_adapter(engine_name)

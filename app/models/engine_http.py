@@ -16,7 +16,7 @@ from app.jobs.reproducibility import EngineMachine
 from app.jobs.response_formats import template_variables
 from app.kit.errors import InvalidRequest, NotFound, Unavailable
 from app.kit.strict_json import refuse_constant
-from app.models.context_size import CONTEXT_LENGTH_EXCEEDED
+from app.models.chat import CONTEXT_LENGTH_EXCEEDED
 from app.models.engine import (
     AdapterMissing,
     Completion,
@@ -52,10 +52,9 @@ class HttpInference:
         on_progress: Callable[[], None] = lambda: None,
         background: bool = False,
     ) -> None:
-        """`timeout_s` is for requests without sampling. A request for tokens may take any time,
-        until the engine has computed nothing for `still_s`. `on_progress` is called whenever the
-        engine is seen to compute while a request waits. In the `background`, requests for tokens
-        let those of people go first.
+        """`timeout_s` is for requests without sampling; others end when the engine has computed
+        nothing for `still_s`. `on_progress` is called whenever it computes. In the `background`,
+        people go first.
         """
         self._base_url = base_url.rstrip("/")
         self._connections = Connections(
@@ -77,9 +76,7 @@ class HttpInference:
         await self._connections.aclose()
 
     async def _sign_of_life(self) -> str | None:
-        """Returns the engine's counters. An engine without counters counts as alive whenever its
-        probe answers: the text is a new one each time.
-        """
+        """Returns the engine's counters, or a new text if it has none and its probe answers."""
         try:
             async with (
                 asyncio.timeout(_HEALTH_TIMEOUT_S),
@@ -190,9 +187,6 @@ class HttpInference:
                 yield chunk
 
     def _chat_body(self, body: dict[str, Any], *, stream: bool) -> dict[str, Any]:
-        """Returns the body with the effort as template variables, as in training: an engine would
-        render `reasoning_effort` in its own way.
-        """
         chat = {key: value for key, value in body.items() if key != "reasoning_effort"}
         variables = template_variables(body.get("reasoning_effort"))
         if variables:
@@ -200,7 +194,6 @@ class HttpInference:
         return {**chat, **self._ranked, **self._salted, "stream": stream}
 
     async def _post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        """Sends a request for tokens and returns its reply."""
         try:
             async with (
                 self._watch.waiting(),
@@ -228,9 +221,6 @@ class HttpInference:
         *,
         lasting: aiohttp.ClientTimeout | None = None,
     ) -> AsyncGenerator[aiohttp.ClientResponse]:
-        """Yields a reply of status 200; raises the exception of any other status. `lasting`
-        replaces the session's timeouts.
-        """
         session = self._connections.session()
         limits = session.timeout if lasting is None else lasting
         try:
@@ -263,9 +253,6 @@ def _read_completion(
 
 
 def _read_prompt_logprobs(choice: dict[str, Any], prompt: list[int]) -> tuple[float | None, ...]:
-    """Reads vLLM's list of `{token id as text: {logprob, …}}`, one per token, `null` for the
-    first.
-    """
     entries = choice["prompt_logprobs"]
     return tuple(
         None if entry is None else float(entry[str(token)]["logprob"])
@@ -296,7 +283,6 @@ def _error(status: int, text: str) -> Exception:
 _GAUGE: Final = re.compile(r"# TYPE \S+ gauge")
 _NAME_END: Final = re.compile(r"[{ ]")
 _READS: Final = 12
-"""Number of reads of the counters within `still_s`."""
 Read = Callable[[], Awaitable[str | None]]
 """Returns a text that changes whenever the engine computes; `None` while it reports no work."""
 
@@ -328,7 +314,6 @@ class EngineWatch:
                 await self._reading
 
     async def _follow(self) -> None:
-        """Reads the counters until no request waits."""
         before: str | None = None
         while self._waiting:
             await asyncio.sleep(self._still_s / _READS)
@@ -343,10 +328,7 @@ class EngineWatch:
 
 
 def counters(metrics: str) -> str:
-    """Returns the lines of a Prometheus text that count an engine's work, in vLLM's names.
-
-    Gauges are left out: requests that arrive or give up change them, also in a stuck engine.
-    """
+    """Returns the lines that count an engine's work; gauges change in a stuck engine, too."""
     lines = metrics.splitlines()
     gauges = {line.split()[2] for line in lines if _GAUGE.fullmatch(line)}
     return "\n".join(

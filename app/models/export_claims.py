@@ -55,7 +55,6 @@ class ClaimableExports(QueuedRows):
 
     @override
     async def fail(self, lease: Lease, message: str, *, kept_for: timedelta | None = None) -> None:
-        """Writes the failed state as the tenant, who owns the row."""
         await set_tenant(self._session, lease.project_id)
         await self._session.execute(
             update(Table)
@@ -72,7 +71,4 @@ class ClaimableExports(QueuedRows):
 
 
 def export_claims(database: Database) -> ClaimUnitOfWork[ClaimableExports]:
-    """Returns a transaction that sees the exports of all tenants; only the worker's role gets any
-    row.
-    """
     return ClaimUnitOfWork(database, ClaimableExports)

@@ -1,12 +1,9 @@
-"""Archives of stored directories: a tar that is built while it is sent.
-
-The stored files are streamed, never loaded whole, and that no key of the object storage is shown.
-"""
+"""Exports of models, and archives of stored directories: a tar that is built while it is sent."""
 
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Final
 
@@ -27,8 +24,7 @@ from app.models.adapters import (
     ExportKind,
     ExportStatus,
     ModelExport,
-    archive_manifest,
-    export_manifest,
+    manifest_of,
     model_card,
     sha256_hex,
 )
@@ -36,8 +32,6 @@ from app.models.models import BaseModelSpec, TunedModel, find_base_model
 from app.models.service import ModelService
 
 _FLOAT32_BYTES: Final = 4
-
-
 _ITEM_BYTES: Final = {"bfloat16": 2, "float16": 2, "float32": _FLOAT32_BYTES}
 
 
@@ -46,7 +40,6 @@ class BaseWeights:
     merged_bytes: int
     """Size of the weights in float32, as in an export; 0 if unknown."""
     is_quantized: bool
-    """True for weights into which no adapter can be merged without loss."""
 
 
 def base_weights(spec: BaseModelSpec) -> BaseWeights:
@@ -69,9 +62,7 @@ def base_weights(spec: BaseModelSpec) -> BaseWeights:
 class StoredArchive:
     filename: str
     manifest_sha256: str
-    """SHA-256 of the manifest, which contains the digests of all other files, so that it identifies
-    the content.
-    """
+    """Identifies the content: the manifest contains all other digests."""
     _tar: TarArchive
     _objects: Objects
 
@@ -86,7 +77,6 @@ class StoredArchive:
 def packed_archive(
     objects: Objects, name: str, *, manifest: bytes, members: Sequence[Member], modified_at: int
 ) -> StoredArchive:
-    """Returns an archive that begins with its manifest."""
     return StoredArchive(
         filename=f"{name}.tar",
         manifest_sha256=sha256_hex(manifest),
@@ -96,9 +86,6 @@ def packed_archive(
 
 
 async def stored_members(objects: Objects, object_key: str) -> list[StoredMember]:
-    """Returns the files of a stored directory in order of name, after a comparison of their names
-    with the stored manifest. Raises `FileNotFoundError` and `ManifestMismatch`.
-    """
     content = b"".join([chunk async for chunk in objects.read(f"{object_key}/{MANIFEST}")])
     digests = read_manifest(object_key, content)
     sizes = {
@@ -127,9 +114,6 @@ class AdapterService:
         self._base_models = base_models
 
     async def archive(self, name: str) -> StoredArchive:
-        """Returns the archive of an adapter. Raises `NotFound` for a model that the project may not
-        call, and for one whose files are missing or damaged; `InvalidRequest` for a base model.
-        """
         model = await self._models.get(name)
         if model.tuned is None:
             raise InvalidRequest(
@@ -148,11 +132,18 @@ class AdapterService:
                 param="model",
                 code=CODE,
             ) from error
-        return self._packed(self._facts(model.tuned), stored)
+        return self._packed(model.tuned, stored)
 
-    def _facts(self, tuned: TunedModel) -> AdapterFacts:
+    async def _stored(self, object_key: str) -> list[StoredMember]:
+        members = await stored_members(self._objects, object_key)
+        names = {member.name for member in members}
+        if not names >= ADAPTER_FILES:
+            raise ManifestMismatch(f"{object_key} is not an adapter: it has {sorted(names)}")
+        return members
+
+    def _packed(self, tuned: TunedModel, stored: list[StoredMember]) -> StoredArchive:
         base = find_base_model(self._base_models, tuned.base_model)
-        return AdapterFacts(
+        facts = AdapterFacts(
             model=tuned.name,
             base_model=tuned.base_model,
             base_weights=None if base is None else base.hub_id,
@@ -160,29 +151,18 @@ class AdapterService:
             created_at=tuned.created_at,
             reasoning_effort=tuned.reasoning_effort,
         )
-
-    async def _stored(self, object_key: str) -> list[StoredMember]:
-        """Returns the adapter's files in order of name."""
-        members = await stored_members(self._objects, object_key)
-        names = {member.name for member in members}
-        if not names >= ADAPTER_FILES:
-            raise ManifestMismatch(f"{object_key} is not an adapter: it has {sorted(names)}")
-        return members
-
-    def _packed(self, facts: AdapterFacts, stored: list[StoredMember]) -> StoredArchive:
         card = model_card(facts)
         digests = {file.name: file.sha256 for file in stored} | {CARD: sha256_hex(card)}
-        manifest = archive_manifest(facts, digests)
-        members: list[Member] = [TextMember(CARD, card), *stored]
         return packed_archive(
             self._objects,
             facts.model,
-            manifest=manifest,
-            members=members,
+            manifest=manifest_of(asdict(facts), digests),
+            members=[TextMember(CARD, card), *stored],
             modified_at=facts.created_at,
         )
 
 
+_MANIFEST_FACTS: Final = ("model", "base_model", "kind", "created_at")
 _COPIES: Final = 2
 """Copies of the weights that an export writes: a temporary and a stored one."""
 
@@ -203,9 +183,6 @@ class ExportService:
         self._tenant = tenant
 
     async def create(self, model: str, kind: ExportKind) -> ModelExport:
-        """Creates an export. Raises `NotFound`, `InvalidRequest` for weights that cannot be merged,
-        `NoFreeSpace`, `QuotaExceeded`, and `WrongState` while an export of the model is open.
-        """
         called = await self._ports.models.get(model)
         if called.tuned is None:
             raise InvalidRequest(
@@ -229,9 +206,6 @@ class ExportService:
         return await self.get(model, export.id)
 
     async def get(self, model: str, export_id: str) -> ModelExport:
-        """Returns an export. Raises `NotFound` for an unknown one, and for a model that is deleted
-        or no longer shared.
-        """
         await self._ports.models.get(model)
         async with self._database.tenant(self._tenant) as unit:
             return await unit.exports.get(model, export_id)
@@ -239,20 +213,16 @@ class ExportService:
     async def page(
         self, model: str, *, after: str | None, limit: int
     ) -> tuple[list[ModelExport], bool]:
-        """Returns a page, newest first. Raises `NotFound` for a model as `get` does."""
         await self._ports.models.get(model)
         async with self._database.tenant(self._tenant) as unit:
             return await unit.exports.page(model, after=after, limit=limit)
 
     async def delete(self, model: str, export_id: str) -> None:
-        """Deletes an export; one that is open ends."""
         async with self._database.tenant(self._tenant) as unit:
             await unit.exports.mark_deleted(model, export_id)
 
     async def archive(self, model: str, export_id: str) -> StoredArchive:
-        """Returns the archive of an export. Raises `NotFound`, also for missing files, and
-        `WrongState` for an incomplete export.
-        """
+        """Raises `NotFound`, also for missing files, and `WrongState` for an incomplete export."""
         export = await self.get(model, export_id)
         if export.status is not ExportStatus.COMPLETED or export.object_key is None:
             raise WrongState(
@@ -270,7 +240,8 @@ class ExportService:
                 param="export_id",
                 code="export_gone",
             ) from error
-        manifest = export_manifest(export, {file.name: file.sha256 for file in members})
+        facts = {name: getattr(export, name) for name in _MANIFEST_FACTS}
+        manifest = manifest_of(facts, {file.name: file.sha256 for file in members})
         return packed_archive(
             self._ports.objects,
             f"{model}:merged",

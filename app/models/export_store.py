@@ -1,8 +1,4 @@
-"""Conditions for checkpoints that a job has dropped, and for their models.
-
-A run may not change rows of checkpoints and models, so the job's row lists the steps that it
-retains. A checkpoint of an ended job is dropped with its model, too.
-"""
+"""Exports as rows, and conditions for dropped checkpoints, which the job's row lists."""
 
 from datetime import timedelta
 from typing import Any
@@ -36,7 +32,6 @@ from app.models.tables import ModelExportTable as Table
 
 
 def checkpoint_dropped() -> ColumnElement[bool]:
-    """Returns the condition for a row of checkpoints."""
     model_deleted = exists(
         select(TunedModelTable.name)
         .join(
@@ -60,12 +55,6 @@ def is_checkpoint_model() -> ColumnElement[bool]:
 
 
 def model_dropped() -> ColumnElement[bool]:
-    """Returns the condition for the model of a dropped checkpoint; false for the model that a job
-    published.
-
-    Also false for a model of another project, whose job row-level security hides: a shared
-    model is not dropped.
-    """
     return _dropped(TunedModelTable, is_checkpoint_model())
 
 
@@ -91,9 +80,7 @@ class ExportStore:
         self._project_id = project_id
 
     async def insert(self, export: ModelExport) -> None:
-        """Raises `WrongState` while another export of the model and kind is open, also one that is
-        inserted at the same instant: the insert waits for its commit.
-        """
+        """Raises `WrongState` while another export of the model and kind is open."""
         inserted_id = await self._session.scalar(
             insert(Table)
             .values(
@@ -106,8 +93,7 @@ class ExportStore:
                 bytes=export.bytes,
             )
             .on_conflict_do_nothing(
-                index_elements=[Table.project_id, Table.model, Table.kind],
-                index_where=text(OPEN),
+                index_elements=[Table.project_id, Table.model, Table.kind], index_where=text(OPEN)
             )
             .returning(Table.id)
         )
@@ -128,7 +114,6 @@ class ExportStore:
         await refuse_archived(self._session, self._project_id)
 
     async def get(self, model: str, export_id: str) -> ModelExport:
-        """Raises `NotFound`."""
         row = await self._session.scalar(
             select(Table)
             .where(*self._of(model), Table.id == export_id)
@@ -141,7 +126,6 @@ class ExportStore:
     async def page(
         self, model: str, *, after: str | None, limit: int
     ) -> tuple[list[ModelExport], bool]:
-        """Returns a page, newest first."""
         page, more = await Keyset((Table.created_at, Table.id), descending=True).page(
             self._session,
             select(Table).where(*self._of(model)),
@@ -152,9 +136,7 @@ class ExportStore:
         return [_to_export(row) for row in page], more
 
     async def mark_deleted(self, model: str, export_id: str) -> None:
-        """Hides an export; one that is open ends, and its worker can write nothing more. Raises
-        `NotFound`.
-        """
+        """Hides an export; an open one ends, and its worker writes no more. Raises `NotFound`."""
         deleted_id = await self._session.scalar(
             update(Table)
             .where(*self._of(model), Table.id == export_id)
@@ -165,7 +147,6 @@ class ExportStore:
             raise no_export(export_id)
 
     async def cancel_all(self) -> None:
-        """Ends every open export of the project."""
         await self._session.execute(
             update(Table)
             .where(Table.project_id == self._project_id, Table.status.in_(OPEN_EXPORTS))
@@ -211,14 +192,12 @@ class LeasedExportStore:
 
 
 def is_kept() -> ColumnElement[bool]:
-    """Returns the condition that the export is neither deleted nor expired."""
     return and_(
         Table.deleted_at.is_(None), or_(Table.expires_at.is_(None), Table.expires_at > func.now())
     )
 
 
 def _canceled() -> dict[str, Any]:
-    """Returns the values of an export that ends now, unless it has ended."""
     is_open = Table.status.in_(OPEN_EXPORTS)
     return {
         "status": case((is_open, ExportStatus.CANCELED.value), else_=Table.status),

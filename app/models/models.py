@@ -1,4 +1,4 @@
-"""A tuned model: the name that a tenant calls, and its adapter."""
+"""Models: base models of the configuration, tuned models, and their names."""
 
 import hashlib
 import re
@@ -23,7 +23,6 @@ class TunedModel:
     step: int
     created_at: int
     reasoning_effort: str | None = None
-    """The effort it was trained with; `None` for the base model's own default."""
 
 
 ToolParser = Literal[
@@ -50,8 +49,7 @@ ToolParserChoice = ToolParser | Literal["auto"]
 
 
 _MOST_USERS: Final = 5
-"""Largest number of users of a model in an error."""
-_STUDENT: Final = "student"
+STUDENT: Final = "student"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,30 +57,10 @@ class ModelUser:
     id: str
     noun: str
     cure: str
-    """The request that ends this use early."""
-
-
-def using_job(job_id: str) -> ModelUser:
-    return ModelUser(job_id, "job", f"POST /v1/fine_tuning/jobs/{job_id}/cancel")
-
-
-def using_run(eval_id: str, run_id: str) -> ModelUser:
-    return ModelUser(run_id, "eval run", f"POST /v1/evals/{eval_id}/runs/{run_id}/cancel")
-
-
-def using_export(model: str, export_id: str) -> ModelUser:
-    return ModelUser(export_id, "export", f"DELETE /v1/models/{model}/exports/{export_id}")
-
-
-def using_student(name: str) -> ModelUser:
-    return ModelUser(name, _STUDENT, f"POST /v1/students/{name}/roll_back")
 
 
 def used_by(users: Sequence[ModelUser]) -> str:
-    """Returns a sentence about the users of a model, with the request that ends the first one of
-    each kind.
-    """
-    taught = [user for user in users if user.noun == _STUDENT]
+    taught = [user for user in users if user.noun == STUDENT]
     if taught:
         named = ", ".join(f"'{user.id}'" for user in taught[:_MOST_USERS])
         return f"answers for student {named}. Let another skill answer first: {taught[0].cure}."
@@ -126,8 +104,7 @@ class BaseModelSpec(BaseModel):
     reasoning_parser: str | None = None
     """vLLM's reasoning parser, e.g. `qwen3`, for a model that always thinks: vLLM then constrains
     the answer to a `response_format` only after the reasoning. Reasoning is parsed without this
-    setting too.
-    """
+    setting too."""
     chat_template: Path | None = None
     """Jinja file that replaces the tokenizer's own chat template."""
     lora_rank: int = Field(default=16, gt=0)
@@ -145,20 +122,17 @@ class BaseModelSpec(BaseModel):
     CPU. The adapter is always float32."""
     checkpointing: bool | None = None
     """True recomputes each layer in the trainer's backward pass instead of storing its activations;
-    `None` uses `runs.checkpointing`.
-    """
+    `None` uses `runs.checkpointing`."""
     micro_batch_tokens: int | None = Field(default=None, gt=0)
     """Tokens of a micro-batch; `None` uses `runs.micro_batch_tokens`."""
     max_turn_tokens: int = Field(default=1024, gt=0)
     """Largest number of tokens of one sampled turn of a rollout. A chat has no such limit."""
     refusal: str | None = None
     """The reason why no job can train it here; jobs on it are refused with it. `agent-rft up`
-    checks the configured models and sets it; elsewhere `agent-rft base-models --check` has it.
-    """
+    checks the configured models and sets it; elsewhere `agent-rft base-models --check` has it."""
     tokens_per_s: float | None = Field(default=None, gt=0)
     """Sampled tokens per second of a whole job on this installation, training and tools included.
-    Estimates use it for projects without a finished job.
-    """
+    Estimates use it for projects without a finished job."""
 
     def rate_of(self, kind: Literal["reinforcement", "supervised", "dpo"]) -> float:
         """Returns the AdamW rate of a method at `learning_rate_multiplier` 1."""
@@ -182,7 +156,6 @@ class BaseModelSpec(BaseModel):
 
     @property
     def hub_id(self) -> str | None:
-        """Hub id of the weights; `None` if `path` is a directory outside the hub's cache."""
         snapshot = _HUB_SNAPSHOT.fullmatch(self.path)
         if snapshot is not None:
             return "/".join(snapshot.groups())
@@ -201,9 +174,6 @@ def find_base_model(models: tuple[BaseModelSpec, ...], name: str) -> BaseModelSp
 
 
 def base_of(models: tuple[BaseModelSpec, ...], name: str) -> BaseModelSpec | None:
-    """Finds the base model for its own name, or for a tuned model's name, which contains the
-    base's; of several matches the longest. Does not check that the tuned model exists.
-    """
     found = find_base_model(models, name)
     if found is not None:
         return found
@@ -222,7 +192,6 @@ def unknown_model(name: str, models: tuple[BaseModelSpec, ...]) -> str:
 
 
 def not_offered(base_model: str) -> str:
-    """Returns the sentences for a tuned model whose base model this installation no longer has."""
     return (
         f"Its base model '{base_model}' is not offered any more, and an adapter fits no other "
         "weights. Ask the operator to name the directory of that base model in "
@@ -235,24 +204,18 @@ def is_tuned_name(name: str) -> bool:
 
 
 def suffix_in_name(suffix: str) -> str:
-    """Returns a suffix as it is in the names of models: small letters, digits and hyphens."""
     return _SLUG.sub("-", suffix.lower()).strip("-")
 
 
 def tuned_model_name(base: str, organization_slug: str, suffix: str | None, *, job_id: str) -> str:
-    """Returns `ft:<base>:<organization>:<suffix or empty>:<8 characters>`, the hosted form.
-
-    The last part is a pure function of the job id, so a resumed run publishes the same name.
-    """
+    """Returns `ft:<base>:<organization>:<suffix>:<8 characters>`, a pure function of the job id."""
     clean = suffix_in_name(suffix or "")
     short = hashlib.sha256(job_id.encode()).hexdigest()[:8]
     return f"{_TUNED}{base}:{organization_slug}:{clean}:{short}"
 
 
 CHECKPOINT_NAMES: Final = ":ckpt-step-[0-9]+$"
-"""The end of a checkpoint's name, as a regular expression. A published model ends with an id,
-whatever its suffix is.
-"""
+"""The end of a checkpoint's name; a published model ends with an id."""
 
 
 def checkpoint_model_name(tuned: str, step: int) -> str:
@@ -290,10 +253,8 @@ STUDENT_PREFIX: Final = "student:"
 
 
 def student_named(model: str) -> str | None:
-    """Returns the student that a model's name refers to; `None` for any other model."""
     return model.removeprefix(STUDENT_PREFIX) if model.startswith(STUDENT_PREFIX) else None
 
 
 def unknown_student(name: str) -> str:
-    """Returns the sentence about a model's name whose student the project does not have."""
     return f"Student '{name}' does not exist: GET /v1/students lists the students that there are."

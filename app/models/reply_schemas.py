@@ -1,13 +1,15 @@
-"""Chat replies on the wire. Source: the hosted API's `ChatCompletion` and `ChatCompletionChunk`.
-
-The engine's reply is passed on unchanged, so these models only describe it. An engine may send
-further keys; a field with a default may be absent.
+"""Chat replies on the wire. Source: the hosted API. The engine's reply is passed on unchanged and
+may have further keys; a field with a default may be absent.
 """
 
-from typing import Any, Final, Literal
+from collections.abc import AsyncIterator
+from typing import Any, Final, Literal, Protocol
 
+from fastapi import Request, Response
+from fastapi.responses import JSONResponse, StreamingResponse
 from pydantic import ConfigDict, Field
 
+from app.http.requests import unless_client_hangs_up
 from app.kit.fields import DescribedModel
 
 FinishReason = Literal["stop", "length", "tool_calls"]
@@ -217,25 +219,9 @@ class ChatCompletionChunk(_ExtensibleReply):
 
 
 CHUNK_SCHEMA: Final = {"$ref": f"#/components/schemas/{ChatCompletionChunk.__name__}"}
-"""Schema of the reply as a stream, for which FastAPI has no model."""
 CHAT_REPLIES: Final[tuple[type[DescribedModel], ...]] = (
-    ChatFunctionCall,
-    ChatToolCall,
-    ChatFunctionCallDelta,
-    ChatToolCallDelta,
-    ToolCallError,
-    TopLogprob,
+    *_ExtensibleReply.__subclasses__(),
     TokenLogprob,
-    Logprobs,
-    ChatMessage,
-    ChatChoice,
-    PromptTokensDetails,
-    CompletionTokensDetails,
-    ChatUsage,
-    ChatCompletion,
-    ChatDelta,
-    ChatChunkChoice,
-    ChatCompletionChunk,
 )
 """Replies that this service does not build: their optional fields may be absent."""
 COMPLETION_REPLY: Final[dict[int | str, dict[str, Any]]] = {
@@ -245,4 +231,19 @@ COMPLETION_REPLY: Final[dict[int | str, dict[str, Any]]] = {
         "content": {"text/event-stream": {"schema": CHUNK_SCHEMA}},
     }
 }
-"""Reply of a call that samples, for the specification."""
+
+
+class Completions(Protocol):
+    async def chat(self, body: dict[str, Any]) -> dict[str, Any]: ...
+
+    async def chat_stream(self, body: dict[str, Any]) -> AsyncIterator[bytes]: ...
+
+
+async def completion_reply(
+    request: Request, completions: Completions, sent: dict[str, Any]
+) -> Response:
+    """Samples a model with the body that was sent. A client that hangs up ends the sampling."""
+    if sent.get("stream"):
+        chunks = await unless_client_hangs_up(request, completions.chat_stream(sent))
+        return StreamingResponse(chunks, media_type="text/event-stream")
+    return JSONResponse(await unless_client_hangs_up(request, completions.chat(sent)))

@@ -16,9 +16,8 @@ from app.kit.faults import unknown_cursor
 from app.kit.schemas import Deleted, Order, Page, object_page
 from app.models.chat import StoredCompletion
 from app.models.chat_schemas import ChatCompletionRequest
-from app.models.completion_replies import completion_reply
 from app.models.models import CheckpointPermission
-from app.models.reply_schemas import COMPLETION_REPLY
+from app.models.reply_schemas import COMPLETION_REPLY, completion_reply
 from app.models.schemas import (
     ChatCompletionDeleted,
     CreateModelExport,
@@ -158,11 +157,10 @@ def _page(rows: Sequence[CheckpointPermission], *, has_more: bool) -> Page[Permi
 
 
 exports_router = APIRouter(prefix="/v1/models/{model:path}/exports", tags=["Models"])
-_TAR_EXPORTS: Final = "application/x-tar"
 _CONTENT_REPLIES: dict[int | str, dict[str, Any]] = {
     **responses(404, 416),
     **download_replies(
-        _TAR_EXPORTS,
+        _TAR,
         "A tar archive of `manifest.json` (SHA-256 of each file), `README.md`, the model's "
         "configuration, its tokenizer and its weights in safetensors.",
     ),
@@ -223,7 +221,7 @@ async def download_export(
     `If-Range` continues one.
     """
     archive = await services.exports().archive(model, export_id)
-    return download_reply(archive, _TAR_EXPORTS, range_=range_, if_range=if_range)
+    return download_reply(archive, _TAR, range_=range_, if_range=if_range)
 
 
 chat_completions_router = APIRouter(prefix="/v1/chat/completions", tags=["Chat"])
@@ -254,7 +252,6 @@ def _no_text(sent: str) -> str:
 
 
 def _reply_of(model: Any, *statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Returns the replies of a route that passes an engine's reply on."""
     return {**responses(*statuses), 200: {"model": model, "description": "Successful Response"}}
 
 
@@ -337,9 +334,7 @@ async def delete_chat_completion(completion_id: str, services: Services) -> Chat
 
 
 @stored_completions_router.get(
-    "/{completion_id}/messages",
-    operation_id="getChatCompletionMessages",
-    responses=responses(404),
+    "/{completion_id}/messages", operation_id="getChatCompletionMessages", responses=responses(404)
 )
 async def list_chat_completion_messages(
     completion_id: str,

@@ -52,9 +52,7 @@ class PermissionObject(DescribedModel):
 
     @classmethod
     def of(cls, permission: CheckpointPermission) -> "PermissionObject":
-        return cls(
-            id=permission.id, created_at=permission.created_at, project_id=permission.project_id
-        )
+        return cls.read(permission)
 
 
 class CreateModelExport(DescribedModel):
@@ -172,7 +170,6 @@ class StoredChatMessage(DescribedModel):
 
 
 def shown_completion(stored: StoredCompletion) -> dict[str, Any]:
-    """Returns the reply as it was answered, with the fields that only a stored one has."""
     return {
         **stored.reply,
         "metadata": stored.metadata,

@@ -1,14 +1,14 @@
-"""Judge models of a tenant: the models that it may call, and the operator's judges."""
+"""The models that a tenant may call, its judges, and permissions of other projects."""
 
 import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, assert_never
+from typing import Final
 
 from app.database import Database, UnitOfWork
 from app.graders.judge_calls import EngineModel
-from app.kit.callers import AdminPrincipal, Principal, Tenant
+from app.kit.callers import Principal, Tenant
 from app.kit.errors import InvalidRequest, NotFound, PermissionDenied, RequestError
 from app.kit.ids import ProjectId
 from app.models.engine import Inference, unload_unused
@@ -33,9 +33,7 @@ class PermissionService:
     async def grant(
         self, model_name: str, project_ids: Sequence[str]
     ) -> list[CheckpointPermission]:
-        """Shares a model with all of the projects or none. Raises `NotFound` for a foreign model,
-        `InvalidRequest` for a project outside the organization.
-        """
+        """Shares a model with all projects or none. Raises `NotFound` and `InvalidRequest`."""
         owner = await self._owner(model_name)
         async with self._database.tenant(owner) as unit:
             await _check_owned(unit, model_name, owner)
@@ -67,15 +65,9 @@ class PermissionService:
 
     async def _owner(self, model_name: str) -> Tenant:
         """Returns the project for which the caller acts: its own, or the model's owner."""
-        match self._principal:
-            case Tenant() as tenant:
-                return tenant
-            case AdminPrincipal() as administration:
-                return await self._owner_in(administration, model_name)
-            case _:
-                assert_never(self._principal)
-
-    async def _owner_in(self, principal: AdminPrincipal, model_name: str) -> Tenant:
+        principal = self._principal
+        if isinstance(principal, Tenant):
+            return principal
         async with self._database.organization(principal.organization_id) as unit:
             project_id = await unit.models.owner_in(principal.organization_id, model_name)
         if project_id is None:
@@ -89,9 +81,6 @@ class PermissionService:
 
 
 async def _check_owned(unit: UnitOfWork, model_name: str, owner: Tenant) -> None:
-    """Raises `NotFound` unless the caller owns the model: a model that was shared with the caller
-    cannot be shared on.
-    """
     model = await unit.models.get(model_name)
     if model is None or model.project_id != owner.project_id:
         raise _no_model(model_name)
@@ -113,18 +102,13 @@ _STARTED_AT: Final = int(time.time())
 
 @dataclass(frozen=True, slots=True)
 class CallableModel:
-    """A model with its name for clients and its name in the engine."""
-
     name: str
     created_at: int
     owned_by: str
     engine_name: str
     tuned: TunedModel | None
-    """The tuned model itself; `None` for a base model."""
     reasoning_effort: str | None
-    """The effort that a tuned model was trained with; `None` for the model's own default."""
     base: BaseModelSpec | None
-    """The base model; `None` if it is no longer offered."""
 
     @property
     def context_length(self) -> int | None:
@@ -133,7 +117,6 @@ class CallableModel:
 
     @property
     def object_key(self) -> str | None:
-        """Object key of the adapter; `None` for a base model."""
         return None if self.tuned is None else self.tuned.object_key
 
 
@@ -159,9 +142,7 @@ class ModelService:
         ]
 
     async def get(self, name: str) -> CallableModel:
-        """Returns a model. Raises the same `NotFound` (`model_not_found`) for unknown and for
-        foreign models.
-        """
+        """Raises the same `NotFound` (`model_not_found`) for unknown and foreign models."""
         base = find_base_model(self._base_models, name)
         if base is not None:
             return _base(base)
@@ -181,10 +162,7 @@ class ModelService:
         return self._tuned(tuned)
 
     async def answering(self, name: str) -> CallableModel:
-        """Returns the model that answers a call now: for `student:NAME` that of the student's
-        current skill, or its base model. Raises `NotFound` as `get` does, and `InvalidRequest` for
-        a tuned model whose base model is no longer offered.
-        """
+        """Returns the model that answers now: for `student:NAME` its current skill's."""
         student, answering = student_named(name), name
         if student is not None:
             async with self._database.tenant(self._tenant) as unit:
@@ -199,9 +177,7 @@ class ModelService:
         return model
 
     async def response_formats(self, model: CallableModel) -> tuple[str, ...] | None:
-        """Returns the types of `response_format` that a model can be held to; `None` where its
-        engine does not say so, or not now.
-        """
+        """Returns the formats a model can be held to; `None` if its engine does not say."""
         if model.base is None:
             return None
         try:
@@ -262,7 +238,6 @@ class JudgeModels:
         return name in self._configured or await self.find(name) is not None
 
     async def find(self, name: str) -> EngineModel | None:
-        """Returns a model of the engine."""
         try:
             model = await self._models.get(name)
         except NotFound:

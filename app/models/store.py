@@ -16,12 +16,10 @@ from sqlalchemy import (
     select,
     update,
 )
-from sqlalchemy import insert as insert_completions
 from sqlalchemy.dialects.postgresql import JSONPATH, insert
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
-from sqlalchemy.sql.elements import ColumnElement as ColumnElementPermissions
 
 from app.accounts.tables import ProjectTable
 from app.evals.evals import OPEN_RUNS
@@ -32,27 +30,19 @@ from app.jobs.tables import CheckpointTable as Checkpoint
 from app.jobs.tables import FineTuningJobTable as Jobs
 from app.kit.errors import InvalidRequest, NotFound, WrongState
 from app.kit.ids import new_id
-from app.kit.sql import Keyset, from_row, storable, unix
+from app.kit.sql import Keyset, from_row, storable
 from app.models.adapters import OPEN_EXPORTS
 from app.models.chat import StoredCompletion
 from app.models.export_store import model_dropped
-from app.models.models import (
-    CheckpointPermission,
-    ModelUser,
-    TunedModel,
-    used_by,
-    using_export,
-    using_job,
-    using_run,
-    using_student,
-)
+from app.models.models import STUDENT, CheckpointPermission, ModelUser, TunedModel, used_by
 from app.models.tables import CheckpointPermissionTable as Permission
-from app.models.tables import CheckpointPermissionTable as TablePermissions
 from app.models.tables import ModelExportTable as Exports
-from app.models.tables import StoredCompletionTable as TableCompletions
+from app.models.tables import StoredCompletionTable as Stored
 from app.models.tables import TunedModelTable as Table
 from app.teaching.students.tables import SkillTable as Skills
 from app.teaching.students.tables import StudentTable as Students
+
+_Text = ColumnElement[str] | InstrumentedAttribute[str]
 
 
 class ModelStore:
@@ -78,23 +68,18 @@ class ModelStore:
         )
 
     async def get(self, name: str) -> TunedModel | None:
-        """Returns the project's own model of that name, or else one shared with the project."""
         for query in (self._own(), self._shared()):
             row = await self._session.scalar(query.where(Table.name == name).limit(1))
             if row is not None:
-                return _to_model(row)
+                return from_row(TunedModel, row)
         return None
 
     async def all(self) -> list[TunedModel]:
-        """Returns own and shared models, newest first."""
-        rows = [
-            row
-            for query in (self._own(), self._shared())
-            for row in await self._session.scalars(query)
-        ]
+        queries = (self._own(), self._shared())
+        rows = [row for query in queries for row in await self._session.scalars(query)]
         rows.sort(key=lambda row: row.name)
         rows.sort(key=lambda row: row.created_at, reverse=True)
-        return [_to_model(row) for row in rows]
+        return [from_row(TunedModel, row) for row in rows]
 
     async def owner_in(self, organization_id: str, name: str) -> str | None:
         """Returns the project that owns a model, to a unit in the context of the organization."""
@@ -129,11 +114,7 @@ class ModelStore:
         )
 
     async def mark_deleted(self, name: str) -> None:
-        """Hides a model of the project; its adapter is removed once its job has ended, unless a
-        checkpoint has the same adapter.
-
-        Raises `WrongState` while an unfinished job, eval run or export of the project uses it.
-        """
+        """Hides a model. Raises `WrongState` while something uses it."""
         own = (Table.project_id == self._project_id, Table.name == name)
         job_id = await self._session.scalar(select(Table.job_id).where(*own))
         # The deletion of a job locks its row first, too.
@@ -144,27 +125,14 @@ class ModelStore:
         )
         # The check behind this write sees each use that began under the lock of the model.
         await self._session.execute(update(Table).where(*own).values(deleted_at=func.now()))
-        await self._refuse_use(name)
-
-    async def lock(self, name: str) -> bool:
-        """Keeps a model of the project from deletion until the transaction ends. Returns `False`
-        for a model that the project does not have.
-        """
-        query = self._own().where(Table.name == name).with_for_update(read=True)
-        return await self._session.scalar(query) is not None
-
-    async def _refuse_use(self, name: str) -> None:
         users = await users_of_model(self._session, self._project_id, name)
         if users:
-            raise WrongState(
-                f"Model '{name}' {used_by(users)}",
-                param="model",
-                code="model_in_use",
-            )
+            raise WrongState(f"Model '{name}' {used_by(users)}", param="model", code="model_in_use")
 
-
-def _to_model(row: Table) -> TunedModel:
-    return from_row(TunedModel, row)
+    async def lock(self, name: str) -> bool:
+        """Keeps a model from deletion until the transaction ends; `False` if there is none."""
+        query = self._own().where(Table.name == name).with_for_update(read=True)
+        return await self._session.scalar(query) is not None
 
 
 _OPEN: Final = [status.value for status in OPEN_RUNS]
@@ -173,10 +141,7 @@ _CRITERIA: Final = "$[*]"
 
 
 def checkpoint_in_use() -> ColumnElement[bool]:
-    """Returns the condition on a row of checkpoints that the model is shared with another project,
-    an unfinished job trains from it or is graded by it, a running eval samples it or is graded by
-    it, or an unfinished export has it.
-    """
+    """The condition that a checkpoint's model is shared or used."""
     name = Checkpoint.model_name
     shared = exists().where(
         Permission.project_id == Checkpoint.project_id, Permission.model_name == name
@@ -197,7 +162,6 @@ def checkpoint_in_use() -> ColumnElement[bool]:
 
 
 async def users_of_model(session: AsyncSession, project_id: str, name: str) -> list[ModelUser]:
-    """Returns the project's unfinished jobs, eval runs and exports that use a model."""
     jobs = select(Jobs.id).where(
         Jobs.project_id == project_id, Jobs.deleted_at.is_(None), open_job_uses(literal(name))
     )
@@ -211,37 +175,39 @@ async def users_of_model(session: AsyncSession, project_id: str, name: str) -> l
     )
     students = _current_skills(literal(project_id), literal(name)).order_by(Students.name)
     return [
-        *(using_job(job_id) for job_id in await session.scalars(jobs.order_by(Jobs.id))),
-        *(using_run(*ids) for ids in await session.execute(runs.order_by(Runs.id))),
-        *(using_export(name, one) for one in await session.scalars(exports.order_by(Exports.id))),
-        *(using_student(student) for student in await session.scalars(students)),
+        *(
+            ModelUser(one, "job", f"POST /v1/fine_tuning/jobs/{one}/cancel")
+            for one in await session.scalars(jobs.order_by(Jobs.id))
+        ),
+        *(
+            ModelUser(run_id, "eval run", f"POST /v1/evals/{eval_id}/runs/{run_id}/cancel")
+            for eval_id, run_id in await session.execute(runs.order_by(Runs.id))
+        ),
+        *(
+            ModelUser(one, "export", f"DELETE /v1/models/{name}/exports/{one}")
+            for one in await session.scalars(exports.order_by(Exports.id))
+        ),
+        *(
+            ModelUser(one, STUDENT, f"POST /v1/students/{one}/roll_back")
+            for one in await session.scalars(students)
+        ),
     ]
 
 
-def open_job_uses(name: ColumnElement[str] | InstrumentedAttribute[str]) -> ColumnElement[bool]:
-    """Returns the condition on a row of jobs that it has not ended, and trains from the model or is
-    graded by it.
-    """
+def open_job_uses(name: _Text) -> ColumnElement[bool]:
     return and_(
         Jobs.status.not_in(ENDED), or_(Jobs.model == name, _names(Jobs.method, _GRADER, name))
     )
 
 
-def open_run_uses(name: ColumnElement[str] | InstrumentedAttribute[str]) -> ColumnElement[bool]:
-    """Returns the condition on a row of eval runs with its eval that it has not ended, and samples
-    the model or is graded by it.
-    """
+def open_run_uses(name: _Text) -> ColumnElement[bool]:
     return and_(
         Runs.status.in_(_OPEN),
         or_(Runs.model == name, _names(Evals.testing_criteria, _CRITERIA, name)),
     )
 
 
-def _current_skills(
-    project_id: ColumnElement[str] | InstrumentedAttribute[str],
-    name: ColumnElement[str] | InstrumentedAttribute[str],
-) -> Select[str]:
-    """Returns the query for the names of the students whose current skill is the model."""
+def _current_skills(project_id: _Text, name: _Text) -> Select[str]:
     return (
         select(Students.name)
         .join(
@@ -252,12 +218,7 @@ def _current_skills(
     )
 
 
-def _names(
-    document: InstrumentedAttribute[Any],
-    path: str,
-    model: ColumnElement[str] | InstrumentedAttribute[str],
-) -> ColumnElement[bool]:
-    """Returns the condition that a grader below `path`, at any depth, uses the model."""
+def _names(document: InstrumentedAttribute[Any], path: str, model: _Text) -> ColumnElement[bool]:
     path_of_model = cast(f"{path}.**.model ? (@ == $model)", JSONPATH)
     return func.jsonb_path_exists(document, path_of_model, func.jsonb_build_object("model", model))
 
@@ -270,14 +231,9 @@ class PermissionStore:
     async def grant(
         self, model_name: str, target_project_ids: Sequence[str], *, organization_id: str
     ) -> list[CheckpointPermission]:
-        """Inserts one row for each project, in the order of the ids; leaves existing rows
-        unchanged.
-
-        Raises `InvalidRequest` for a project that the organization does not have. The transaction
-        then fails as a whole, and nothing is granted.
-        """
+        """Inserts missing rows; returns all in the order of the ids, or grants none."""
         for target in target_project_ids:
-            statement = insert(TablePermissions).values(
+            statement = insert(Permission).values(
                 id=new_id("cp_"),
                 organization_id=organization_id,
                 project_id=self._project_id,
@@ -294,7 +250,9 @@ class PermissionStore:
                     code="project_not_found",
                 ) from error
         rows = await self._session.scalars(
-            self._of(model_name).where(TablePermissions.target_project_id.in_(target_project_ids))
+            select(Permission).where(
+                *self._of(model_name), Permission.target_project_id.in_(target_project_ids)
+            )
         )
         granted = {row.target_project_id: _to_permission(row) for row in rows}
         return [granted[target] for target in dict.fromkeys(target_project_ids)]
@@ -308,50 +266,34 @@ class PermissionStore:
         limit: int,
         descending: bool,
     ) -> tuple[list[CheckpointPermission], bool]:
-        query = self._of(model_name)
+        query = select(Permission).where(*self._of(model_name))
         if project_id is not None:
-            query = query.where(TablePermissions.target_project_id == project_id)
-        keyset = Keyset((TablePermissions.created_at, TablePermissions.id), descending=descending)
+            query = query.where(Permission.target_project_id == project_id)
+        keyset = Keyset((Permission.created_at, Permission.id), descending=descending)
         page, more = await keyset.page(
             self._session,
             query,
             after=after,
-            cursor=[*self._is_of(model_name), TablePermissions.id == after],
+            cursor=[*self._of(model_name), Permission.id == after],
             limit=limit,
         )
-        return [_to_permission(row) for row in page], more
+        return list(map(_to_permission, page)), more
 
     async def revoke(self, model_name: str, permission_id: str) -> None:
-        """Raises `NotFound`."""
         deleted_id = await self._session.scalar(
-            delete(TablePermissions)
-            .where(
-                TablePermissions.project_id == self._project_id,
-                TablePermissions.model_name == model_name,
-                TablePermissions.id == permission_id,
-            )
-            .returning(TablePermissions.id)
+            delete(Permission)
+            .where(*self._of(model_name), Permission.id == permission_id)
+            .returning(Permission.id)
         )
         if deleted_id is None:
             raise NotFound(f"No such permission: {permission_id}", param="permission_id")
 
-    def _of(self, model_name: str) -> Select[TablePermissions]:
-        return select(TablePermissions).where(*self._is_of(model_name))
-
-    def _is_of(self, model_name: str) -> tuple[ColumnElementPermissions[bool], ...]:
-        return (
-            TablePermissions.project_id == self._project_id,
-            TablePermissions.model_name == model_name,
-        )
+    def _of(self, model_name: str) -> tuple[ColumnElement[bool], ...]:
+        return Permission.project_id == self._project_id, Permission.model_name == model_name
 
 
-def _to_permission(row: TablePermissions) -> CheckpointPermission:
-    return CheckpointPermission(
-        id=row.id,
-        model_name=row.model_name,
-        project_id=row.target_project_id,
-        created_at=unix(row.created_at),
-    )
+def _to_permission(row: Permission) -> CheckpointPermission:
+    return from_row(CheckpointPermission, row, project_id=row.target_project_id)
 
 
 class StoredCompletionStore:
@@ -360,9 +302,8 @@ class StoredCompletionStore:
         self._project_id = project_id
 
     async def insert(self, new: StoredCompletion, *, size: int) -> None:
-        """Inserts a completion of `size` bytes."""
         await self._session.execute(
-            insert_completions(TableCompletions).values(
+            insert(Stored).values(
                 id=new.id,
                 project_id=self._project_id,
                 model=new.model,
@@ -375,10 +316,7 @@ class StoredCompletionStore:
         )
 
     async def get(self, completion_id: str) -> StoredCompletion:
-        """Raises `NotFound`."""
-        row = await self._session.scalar(
-            select(TableCompletions).where(TableCompletions.id == completion_id)
-        )
+        row = await self._session.scalar(select(Stored).where(Stored.id == completion_id))
         if row is None:
             raise _no_completion(completion_id)
         return to_completion(row)
@@ -392,43 +330,37 @@ class StoredCompletionStore:
         model: str | None,
         metadata: dict[str, str] | None,
     ) -> tuple[list[StoredCompletion], bool]:
-        """Returns a page by time of those with this model and all these pairs of metadata."""
-        query = select(TableCompletions)
+        query = select(Stored)
         if model is not None:
-            query = query.where(TableCompletions.model == model)
+            query = query.where(Stored.model == model)
         if metadata:
-            query = query.where(TableCompletions.completion_metadata.contains(metadata))
-        keyset = Keyset((TableCompletions.created_at, TableCompletions.id), descending=descending)
+            query = query.where(Stored.completion_metadata.contains(metadata))
+        keyset = Keyset((Stored.created_at, Stored.id), descending=descending)
         rows, more = await keyset.page(
-            self._session, query, after=after, cursor=[TableCompletions.id == after], limit=limit
+            self._session, query, after=after, cursor=[Stored.id == after], limit=limit
         )
         return [to_completion(row) for row in rows], more
 
     async def set_metadata(self, completion_id: str, metadata: dict[str, str] | None) -> None:
-        """Raises `NotFound`."""
         changed = await self._session.scalar(
-            update(TableCompletions)
-            .where(TableCompletions.id == completion_id)
+            update(Stored)
+            .where(Stored.id == completion_id)
             .values(completion_metadata=storable(metadata))
-            .returning(TableCompletions.id)
+            .returning(Stored.id)
         )
         if changed is None:
             raise _no_completion(completion_id)
 
     async def delete(self, completion_id: str) -> None:
-        """Deletes a completion, and by its foreign keys the feedback about it. Raises
-        `NotFound`.
-        """
+        """Deletes a completion and, by foreign keys, its feedback. Raises `NotFound`."""
         removed = await self._session.scalar(
-            delete(TableCompletions)
-            .where(TableCompletions.id == completion_id)
-            .returning(TableCompletions.id)
+            delete(Stored).where(Stored.id == completion_id).returning(Stored.id)
         )
         if removed is None:
             raise _no_completion(completion_id)
 
 
-def to_completion(row: TableCompletions) -> StoredCompletion:
+def to_completion(row: Stored) -> StoredCompletion:
     request: dict[str, Any] = row.request
     return from_row(
         StoredCompletion,

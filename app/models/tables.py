@@ -63,7 +63,6 @@ class CheckpointPermissionTable(Base):
     id: Mapped[str]
     organization_id: Mapped[str]
     project_id: Mapped[str]
-    """The owner of the model."""
     model_name: Mapped[str]
     target_project_id: Mapped[str]
     created_at: Mapped[Now]
@@ -125,9 +124,7 @@ class StoredCompletionTable(Base):
         "metadata", JSONB(none_as_null=True)
     )
     request: Mapped[JsonColumn]
-    """Messages and tools, as sent."""
     reply: Mapped[JsonColumn]
-    """The whole completion, as answered."""
     bytes: Mapped[int] = mapped_column(BigInteger)
     """Size of request and reply as JSON, which the quota counts."""
     created_at: Mapped[Now]

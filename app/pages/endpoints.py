@@ -19,23 +19,22 @@ from app.pages.rendering import job_labels, page
 from app.pages.visitors import OwnForm, SignedIn, Visitor
 from app.rollouts import metrics as names
 from app.rollouts.metrics import MetricPoint
-from app.tools.contracts import (
-    CallPlan,
-    CheckReport,
-    CheckResult,
-    EnvironmentPlan,
-    EpisodeCall,
-    McpCallPlan,
-)
+from app.tools.contracts import CheckResult
 from app.tools.environment_options import HttpEnvironmentSpec
 from app.tools.mcp_listings import by_server, is_served
 from app.tools.mcp_servers import McpServerSpec
 from app.tools.registry import Noun, RegisteredVersion
+from app.tools.schemas import (
+    ContractCheck,
+    EnvironmentExchange,
+    EnvironmentTestResult,
+    McpServerTest,
+    RunEnvironmentTest,
+    RunMcpServerTest,
+    RunToolTest,
+    ToolTest,
+)
 from app.tools.tools import ToolSpec
-
-_CALLS: Final = 20
-_CALLS_A_SECOND: Final = 10.0
-"""The API's own values for a test without options."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +45,8 @@ class TestLog:
 
     passed: bool
     duration_s: float
-    checks: tuple[CheckResult, ...]
-    calls: tuple[EpisodeCall, ...] = ()
+    checks: Sequence[CheckResult | ContractCheck]
+    calls: Sequence[EnvironmentExchange] = ()
     score: float | None = None
 
 
@@ -61,10 +60,10 @@ async def run_test(
         case Noun.TOOL if is_served(registered.definition):
             return await _test_server(visitor, registered)
         case Noun.TOOL:
-            plan = CallPlan(None, {}, _CALLS, _CALLS_A_SECOND)
-            return _log_of(await visitor.services.tools().test(registered.id, plan))
+            return _log_of(await visitor.services.tools().test(registered.id, RunToolTest()))
         case Noun.ENVIRONMENT:
-            report = await visitor.services.environments().test(registered.id, EnvironmentPlan())
+            plan = RunEnvironmentTest()
+            report = await visitor.services.environments().test(registered.id, plan)
             return _log_of(report, report.exchanges)
         case Noun.GRADER:
             return await _test_grader(visitor, registered, answer=answer, item=item)
@@ -74,7 +73,10 @@ async def run_test(
             assert_never(registered.noun)
 
 
-def _log_of(report: CheckReport, calls: tuple[EpisodeCall, ...] = ()) -> TestLog:
+def _log_of(
+    report: ToolTest | McpServerTest | EnvironmentTestResult,
+    calls: Sequence[EnvironmentExchange] = (),
+) -> TestLog:
     return TestLog(report.passed, report.duration_ms / 1000, report.checks, calls)
 
 
@@ -82,7 +84,7 @@ async def _test_server(visitor: Visitor, registered: RegisteredVersion) -> TestL
     """Lists the MCP server of a tool. It calls no tool, since a call may change something."""
     _, (server,) = by_server([await visitor.services.tools().usable(registered)])
     sent = McpServerSpec.model_validate(server)
-    return _log_of(await visitor.services.mcp_tests().test(sent, McpCallPlan()))
+    return _log_of(await visitor.services.mcp_tests().test(RunMcpServerTest(server=sent)))
 
 
 async def _test_grader(

@@ -17,7 +17,7 @@ from typing import Any, Self, TypeVar
 import structlog
 
 from app.kit.errors import InvalidRequest
-from app.models.context_size import check_characters, check_messages, check_tokens
+from app.models.chat import check_characters, check_messages, check_tokens
 from app.models.models import BaseModelSpec, ToolParser, ToolParserChoice
 from app.rollouts.chat_template import (
     ChatTemplate,

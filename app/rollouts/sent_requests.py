@@ -10,8 +10,8 @@ from typing import Final, assert_never
 from app.files.datasets import grader_item
 from app.files.row_files import RowsTooFar, rows_at
 from app.files.service import FileService
-from app.graders.kinds.endpoint import encode
 from app.graders.kinds.multi import child_call_id
+from app.graders.kinds.remote import encode
 from app.graders.samples import sample_object
 from app.graders.scorer import GradeRequest
 from app.jobs.jobs import Job

@@ -1,12 +1,14 @@
-"""The result of a contract test of a tool endpoint: its checks, each with its status.
+"""The common parts of contract tests: checks, deadline and record of requests."""
 
-Pure data.
-"""
-
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from app.tools.mcp_servers import McpResource, McpTool
+from standardwebhooks import Webhook, WebhookVerificationError
+
+from app.kit.egress import Egress, EgressFailure, EgressReply, EgressRequest, FailureKind
+from app.kit.endpoints import signing_secret
 
 CheckStatus = Literal["passed", "failed", "warned", "skipped"]
 
@@ -18,105 +20,95 @@ MAX_PACED_S: Final = 40.0
 
 
 @dataclass(frozen=True, slots=True)
-class CallPlan:
-    """Calls to send, and their rate."""
-
-    arguments: dict[str, Any] | None
-    """`None`: generated from the tool's own `parameters` schema."""
-    item: dict[str, Any]
-    requests: int
-    """Number of measured calls."""
-    rate: float
-    """Calls started per second."""
-
-
-@dataclass(frozen=True, slots=True)
 class CheckResult:
-    """One check. A failure means that rollouts would be lost; a warning that less would be learned
-    from them.
-    """
+    """A failure means lost rollouts; a warning, that less would be learned from them."""
 
     name: str
     status: CheckStatus
     detail: str
     data: dict[str, Any] = field(default_factory=dict)
-    """Numbers and texts of this check."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckReport:
-    """The result of any contract test: its time and its checks."""
+def passed(checks: Sequence[CheckResult]) -> bool:
+    return all(check.status != "failed" for check in checks)
 
-    created_at: int
-    duration_ms: float
-    checks: tuple[CheckResult, ...]
+
+CALL_TIMEOUT_S: Final = 10.0
+"""Timeout of one call; training waits longer, but a test must end."""
+TIME_OVER: Final = "The time of the test was over."
+_SHOWN: Final = 2_000
+_HEADERS: Final = ("webhook-id", "webhook-timestamp", "webhook-signature", "Idempotency-Key")
+
+
+class Deadline:
+    def __init__(
+        self, within_s: float = MAX_TEST_S, *, now: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._now = now
+        self._ends_at = now() + within_s
 
     @property
-    def passed(self) -> bool:
-        return all(check.status != "failed" for check in self.checks)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContractReport(CheckReport):
-    tool_id: str
-    version: int
-    name: str
-    server_url: str
-    calls: int
-    """HTTP requests that were sent."""
+    def remaining_s(self) -> float:
+        return max(0.0, self._ends_at - self._now())
 
 
 @dataclass(frozen=True, slots=True)
-class McpCallPlan:
-    """The tool to call; without a name no tool is called."""
+class Exchange:
+    """Record of one HTTP request, without bodies, which could be 2 MB for each of 200 calls."""
 
-    tool: str | None = None
-    arguments: dict[str, Any] | None = None
-    """`None`: generated from the tool's own schema."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class McpReport(CheckReport):
-    server_label: str
-    server_url: str
-    protocol_version: str | None
-    tools: tuple[McpTool, ...]
-    """The tools that a job would offer."""
-    resources: tuple[McpResource, ...]
-    """The resources that a job's model could read."""
+    signed: bool
+    """True if the signature verifies with the customer's method."""
+    reply_bytes: int | None
+    failure: FailureKind | None
 
 
-@dataclass(frozen=True, slots=True)
-class EnvironmentPlan:
-    """An episode of one turn."""
+@dataclass(slots=True)
+class RecordingEgress:
+    """Passes calls on and records the parts of requests and replies that the checks need."""
 
-    task: dict[str, Any] = field(default_factory=dict)
-    """The row; its `messages` precede those of the environment."""
-    seed: int = 0
-    content: str | None = None
-    """Text of the turn; `None`: generated, or empty beside calls."""
-    tool_calls: tuple[tuple[str, str], ...] | None = None
-    """Name and arguments of each call; `None`: one of the first offered tool."""
+    inner: Egress
+    verifier: Webhook
+    exchanges: list[Exchange] = field(default_factory=list)
+    last_reply: EgressReply | None = None
+
+    async def check_url(self, url: str) -> None:
+        await self.inner.check_url(url)
+
+    async def send(self, request: EgressRequest) -> EgressReply:
+        signed = self._is_signed(request.headers, request.body)
+        try:
+            reply = await self.inner.send(request)
+        except EgressFailure as failure:
+            self.exchanges.append(Exchange(signed, None, failure.kind))
+            raise
+        self.exchanges.append(Exchange(signed, len(reply.body), None))
+        self.last_reply = reply
+        return reply
+
+    def _is_signed(self, headers: Mapping[str, str], body: bytes) -> bool:
+        try:
+            self.verifier.verify(body, dict(headers))
+        except WebhookVerificationError:
+            return False
+        return True
+
+    async def aclose(self) -> None:
+        await self.inner.aclose()
 
 
-@dataclass(frozen=True, slots=True)
-class EpisodeCall:
-    """One call of the test, with its answer."""
-
-    call: str
-    """`reset`, `step`, `step again` or `close`."""
-    sent: dict[str, Any]
-    status: int | None
-    """`None` where there was no answer."""
-    answered: str | None
-    """The beginning of the answer's body."""
-    latency_ms: float | None
+def recording_egress(egress: Egress, secret_key: str, project_id: str) -> RecordingEgress:
+    return RecordingEgress(egress, Webhook(signing_secret(secret_key, project_id)))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EnvironmentReport(CheckReport):
-    environment_id: str
-    version: int
-    name: str
-    url: str
-    exchanges: tuple[EpisodeCall, ...]
+def signature_check(exchanges: Sequence[Exchange]) -> CheckResult:
+    if not exchanges:
+        return CheckResult("signature", "skipped", "Nothing was sent.")
+    if not all(exchange.signed for exchange in exchanges):
+        return CheckResult("signature", "failed", "A request's signature does not verify.")
+    data = {"headers": list(_HEADERS), "requests": len(exchanges)}
+    text = "Every request was signed; GET /v1/signing_secret has the secret to verify with."
+    return CheckResult("signature", "passed", text, data)
+
+
+def report_text(text: str) -> str:
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

@@ -48,9 +48,6 @@ class RegisteredEndpointService(RegistryService):
         slots: ProjectSlots,
         models: JudgeModels,
     ) -> None:
-        """`secret_keys` are the service's keys, from which signatures are derived; `slots` are
-        shared by the process.
-        """
         super().__init__(database, ports, tenant)
         self._models = models
         self._secret_keys = secret_keys
@@ -58,16 +55,14 @@ class RegisteredEndpointService(RegistryService):
         self._slots = slots
 
     async def create(self, values: dict[str, Any]) -> RegisteredVersion:
-        """`values`: the object as sent, `metadata` included. Raises `InvalidRequest`."""
         definition = self._definition(values)
         self._check_name(definition["name"])
         return await self._insert(definition["name"], definition, metadata=values.get("metadata"))
 
     async def update(self, object_id: str, changes: dict[str, Any]) -> RegisteredVersion:
-        """Inserts a new version: keys that are not sent stay, a null removes an optional one.
-
-        With an address the redacted definition is the start: a secret moves to no other address.
-        So it is when the earlier secrets are lost: what is not sent anew is refused by name.
+        """Inserts a new version: keys that are not sent stay, a null removes an optional one. With
+        a new address, or lost secrets, the redacted definition is the start: what is not sent anew
+        is refused by name.
         """
         before = await self.get(object_id)
         required = ("name", self.url_key)
@@ -83,7 +78,6 @@ class RegisteredEndpointService(RegistryService):
         """Raises `InvalidRequest` for a name that the object may not have."""
 
     def _definition(self, values: dict[str, Any]) -> dict[str, Any]:
-        """Returns the keys that make the object; unknown ones are dropped once they are named."""
         return {
             key: value
             for key, value in values.items()
@@ -96,9 +90,6 @@ _Read = TypeVar("_Read")
 
 
 def read_definition(models: TypeAdapter[_Read], definition: dict[str, Any], root: str) -> _Read:
-    """Validates a definition at the parameter `root`. Raises `InvalidRequest` at the first
-    fault.
-    """
     try:
         return models.validate_python(definition)
     except ValidationError as error:
@@ -115,16 +106,11 @@ async def check_definition(
     uncalled: Collection[str] = (),
     elsewhere: KeyHints = NOWHERE,
 ) -> tuple[UnreadKey, ...]:
-    """Returns the unknown keys. Raises `InvalidRequest` with the parameter at fault, at any depth
-    below `path`. Addresses and judges below the fields in `uncalled` are not checked, nor are
-    judges and embeddings of unused parts of a `multi` grader.
+    """Returns the unknown keys. Raises `InvalidRequest` with the parameter at fault below `path`.
+    Addresses and judges below `uncalled`, and judges of unused parts, are not checked.
     """
     return await check_definitions(
-        [(path, definition)],
-        egress=egress,
-        models=models,
-        uncalled=uncalled,
-        elsewhere=elsewhere,
+        [(path, definition)], egress=egress, models=models, uncalled=uncalled, elsewhere=elsewhere
     )
 
 
@@ -136,9 +122,7 @@ async def check_definitions(
     uncalled: Collection[str] = (),
     elsewhere: KeyHints = NOWHERE,
 ) -> tuple[UnreadKey, ...]:
-    """Checks definitions with their paths, all look-ups within `CHECK_LIMIT_S`: a request may have
-    an open transaction meanwhile, and a customer's name server may be slow for each of many names.
-    """
+    """Checks definitions by path, all look-ups within `CHECK_LIMIT_S`."""
 
     def walked() -> list[Definition]:
         found = [Definition.of(path, definition) for path, definition in definitions]
@@ -153,8 +137,6 @@ async def check_definitions(
 def refuse_faults(
     definitions: Sequence[Definition], *, elsewhere: KeyHints, uncalled: Collection[str]
 ) -> None:
-    """Raises `InvalidRequest` for the first fault that needs no look-up."""
-
     def is_called(_: str, field: WalkedField) -> bool:
         return field.path[0] not in uncalled
 
@@ -186,7 +168,6 @@ async def look_up(
 
 
 def _unused(definition: BaseModel) -> frozenset[Path]:
-    """Returns the paths of the unused graders below a grader or a method."""
     inner = getattr(definition, "grader", None)
     beginning: Path = () if inner is None else ("grader",)
     grader = definition if inner is None else inner
@@ -195,31 +176,24 @@ def _unused(definition: BaseModel) -> frozenset[Path]:
 
 
 def _is_unused(field: WalkedField, unused: frozenset[Path]) -> bool:
-    match field.mark:
-        case JudgeMark() | EmbeddingMark():
-            return any(field.path[: len(part)] == part for part in unused)
-        case AddressMark() | SecretMark() | TemplateMark() | None:
-            return False
-        case _:
-            assert_never(field.mark)
+    is_asked = isinstance(field.mark, JudgeMark | EmbeddingMark)
+    return is_asked and any(field.path[: len(part)] == part for part in unused)
 
 
 async def _look_up(field: WalkedField, path: str, *, egress: Egress, models: JudgeModels) -> None:
-    """Raises `InvalidRequest` for a fault that only this installation knows."""
+    param = parameter(path, field.path)
     match field.mark:
         case AddressMark():
             try:
                 await egress.check_url(field.mark.called(field.value))
             except EndpointRefused as error:
-                raise not_allowed(
-                    str(field.path[-1]), parameter(path, field.path), error
-                ) from error
+                raise not_allowed(str(field.path[-1]), param, error) from error
         case JudgeMark():
             if not await models.knows(field.value):
-                raise unknown_judge(field.value, parameter(path, field.path))
+                raise unknown_judge(field.value, param)
         case EmbeddingMark():
             if not models.has_embeddings:
-                raise no_embeddings(parameter(path, field.path))
+                raise no_embeddings(param)
         case SecretMark() | TemplateMark() | None:
             pass
         case _:

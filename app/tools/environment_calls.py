@@ -22,13 +22,10 @@ from app.rollouts.trajectory import (
 )
 
 GONE: Final = frozenset({404, 410})
-"""Statuses of an environment that no longer has the episode."""
 _Number = Annotated[float, Field(ge=-LARGEST_REWARD, le=LARGEST_REWARD, strict=True)]
 
 
 class CallRefused(Exception):
-    """A 4xx answer, which a retry would not change."""
-
     def __init__(self, status: int) -> None:
         super().__init__(f"answered {status}")
         self.status = status
@@ -42,11 +39,9 @@ class CallRefused(Exception):
 class ResetAnswer:
     episode_id: str
     messages: list[dict[str, Any]]
-    """Messages after those of the row."""
     tools: list[dict[str, Any]] | None
     """Function schemas; `None` offers those of the row."""
     unread: tuple[str, ...] = ()
-    """Unknown keys of the answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +55,7 @@ class CallResult:
 class StepAnswer:
     done: bool
     results: dict[str, CallResult] = field(default_factory=dict)
-    """Results by call id."""
     message: str | None = None
-    """A user message."""
     reward: float | None = None
     components: dict[str, float] = field(default_factory=dict)
     unread: tuple[str, ...] = ()
@@ -97,19 +90,15 @@ class _StepBody(_AnswerBody):
 
 _Model = TypeVar("_Model", bound=_AnswerBody)
 _SHOWN_KEY: Final = 80
-"""Largest number of characters of an answer's key in a message."""
 
 
 @dataclass(frozen=True, slots=True)
 class EnvironmentCall:
-    """One call, with the ids that its attempts share."""
-
     body: Mapping[str, Any]
     call_id: str
     trace_id: str
 
     def encode(self) -> bytes:
-        """Returns ASCII JSON, so that any text of the model can be sent."""
         return json.dumps(self.body, separators=(",", ":")).encode()
 
     def request(self, headers: Mapping[str, str] | None) -> EndpointRequest:
@@ -138,7 +127,6 @@ def close_body(rollout_id: str, episode_id: str | None, *, done: bool) -> dict[s
 
 
 def assistant_message(content: str, calls: Sequence[tuple[str, str, str]]) -> dict[str, Any]:
-    """Returns a turn in Chat Completions form; `calls` are id, name and arguments as JSON text."""
     message: dict[str, Any] = {"role": "assistant", "content": content}
     if calls:
         message["tool_calls"] = [
@@ -149,14 +137,8 @@ def assistant_message(content: str, calls: Sequence[tuple[str, str, str]]) -> di
 
 
 def read_reset(
-    reply: EgressReply,
-    *,
-    before: Sequence[Mapping[str, Any]],
-    hidden: Callable[[str], str] = str,
+    reply: EgressReply, *, before: Sequence[Mapping[str, Any]], hidden: Callable[[str], str] = str
 ) -> ResetAnswer:
-    """Reads the answer to `reset`; `before` are the messages before those of the answer, `hidden`
-    hides credentials in its unknown keys. Raises `EndpointFault` and `CallRefused`.
-    """
     sent = _object(reply)
     # A step's texts are a reply to the model, so characters are replaced there, as in a tool's.
     if has_nul(sent):
@@ -176,9 +158,11 @@ def read_reset(
 def read_step(
     reply: EgressReply, *, call_ids: Sequence[str], hidden: Callable[[str], str] = str
 ) -> StepAnswer:
-    """Reads the answer to a turn with the calls `call_ids`. Raises as `read_reset`."""
     sent = _object(reply)
-    _check_names(sent.get("components"))
+    components = sent.get("components")
+    # An invalid name is not shown: it may have any size.
+    if isinstance(components, dict) and not all(map(is_component_name, components)):
+        raise _bad(f"`components` has a name that does not match {COMPONENT_NAME}")
     answer = _validated(_StepBody, sent)
     results = {
         one.call_id: CallResult(storable(one.content), one.error) for one in answer.results or ()
@@ -195,7 +179,6 @@ def read_step(
 
 
 def begun_id(reply: EgressReply) -> str | None:
-    """Returns the id of an episode in an unusable answer to `reset`; `None` without one."""
     try:
         return _EpisodeBody.model_validate(_object(reply)).episode_id
     except (EndpointFault, CallRefused, ValidationError):
@@ -214,22 +197,12 @@ def may_have_begun(fault: EndpointFault) -> bool:
 
 
 def read_close(reply: EgressReply) -> int:
-    """Returns the status: no body of an answer to `close` is read."""
     return reply.status
-
-
-def _check_names(components: Any) -> None:
-    """Raises `EndpointFault` for an invalid name, which is not shown, because it may have any
-    size.
-    """
-    if isinstance(components, dict) and not all(map(is_component_name, components)):
-        raise _bad(f"`components` has a name that does not match {COMPONENT_NAME}")
 
 
 def _check_results(
     answer: _StepBody, results: Mapping[str, object], call_ids: Sequence[str]
 ) -> None:
-    """Raises `EndpointFault` unless the turn is answered: each call once, or by a message."""
     if len(results) < len(answer.results or ()):
         raise _bad("`results` has two of the same `call_id`")
     if any(call_id not in call_ids for call_id in results):
@@ -244,9 +217,6 @@ def _check_results(
 
 
 def _object(reply: EgressReply) -> dict[str, Any]:
-    """Returns the JSON object of a reply. Raises `CallRefused` for 4xx, `EndpointFault` for any
-    other reply without one.
-    """
     if is_client_error(reply.status):
         raise CallRefused(reply.status)
     if not is_success(reply.status):
@@ -280,9 +250,7 @@ def _validated(model: type[_Model], sent: dict[str, Any]) -> _Model:
 def _unread(
     answer: _AnswerBody, hidden: Callable[[str], str], *, results: Sequence[_AnswerBody] = ()
 ) -> tuple[str, ...]:
-    """Returns the unknown keys, each cut after what is secret in it is hidden: a part of a
-    credential is not found.
-    """
+    """Returns the unknown keys, hidden before they are cut: a part of a credential is not found."""
     found = [("", key) for key in answer.model_extra or ()]
     found += [("results[].", key) for one in results for key in one.model_extra or ()]
     return tuple(sorted({at + excerpt(hidden(key), most=_SHOWN_KEY) for at, key in found}))

@@ -1,6 +1,4 @@
-"""A contract test of an HTTP environment: one episode of one turn over the path that training
-uses.
-"""
+"""A contract test of an HTTP environment: one episode of one turn, as training plays it."""
 
 import asyncio
 import json
@@ -16,13 +14,13 @@ from app.kit.http import is_success
 from app.kit.ids import new_id
 from app.kit.redaction import Echoes
 from app.kit.texts import storable
-from app.tools.contract_tests import (
+from app.tools.contracts import (
+    CheckResult,
     Exchange,
     recording_egress,
     report_text,
     signature_check,
 )
-from app.tools.contracts import CheckResult, EnvironmentPlan, EpisodeCall
 from app.tools.environment_calls import (
     CallRefused,
     EnvironmentCall,
@@ -39,18 +37,18 @@ from app.tools.environment_calls import (
     step_body,
 )
 from app.tools.environment_options import HttpEnvironmentSpec
+from app.tools.schemas import EnvironmentExchange, RunEnvironmentTest
 from app.tools.tools import sample_arguments
 
 _TEXT: Final = "This is a test."
 _PROMPT: Final = ({"role": "user", "content": _TEXT},)
-"""The messages of a test whose task has none."""
 _SKIPPED: Final = "There was no episode to step."
 _OF_EPISODES: Final = ("step", "idempotency", "close")
 _Value = TypeVar("_Value")
 
 
 class _UnusableReply(Exception):
-    """A call without a usable answer; the text is a sentence for the customer."""
+    """The text is a sentence for the customer."""
 
     def __init__(self, message: str, *, may_have_begun: bool = False) -> None:
         super().__init__(message)
@@ -58,48 +56,42 @@ class _UnusableReply(Exception):
 
 
 class EnvironmentTest:
-    """One test of one environment."""
-
     def __init__(
         self,
         egress: Egress,
         environment: HttpEnvironmentSpec,
-        plan: EnvironmentPlan,
+        plan: RunEnvironmentTest,
         *,
         secret_keys: tuple[str, ...],
         project_id: str,
         call_timeout_s: float,
     ) -> None:
-        self.exchanges = list[EpisodeCall]()
+        self.exchanges = list[EnvironmentExchange]()
         self._egress = recording_egress(egress, secret_keys[0], project_id)
         self._environment = environment
         self._plan = plan
+        self._task = plan.task or {}
         self._signer = CallSigner(*secret_keys, project_id=project_id)
         self._call_timeout_s = call_timeout_s
         self._rollout_id = new_id("trace_")
         self._echoes = Echoes(environment.headers or {}, environment.url)
 
     async def run(self) -> list[CheckResult]:
-        """Returns every check; checks that could not be made are `skipped`."""
         checks = await self._played()
         return [*checks, signature_check(self._egress.exchanges)]
 
     async def _played(self) -> list[CheckResult]:
-        before = self._plan.task.get("messages", list(_PROMPT))
-        body, hidden = self._reset_body(), self._echoes.hidden_in
+        before = self._task.get("messages", list(_PROMPT))
+        body = reset_body(self._rollout_id, self._task, seed=self._plan.seed)
+        read = partial(read_reset, before=before, hidden=self._echoes.hidden_in)
         try:
-            begun = await self._attempt(
-                "reset", self._call(body), partial(read_reset, before=before, hidden=hidden)
-            )
+            begun = await self._attempt("reset", self._call(body), read)
         except _UnusableReply as fault:
             skipped = [CheckResult(name, "skipped", _SKIPPED) for name in _OF_EPISODES]
             if fault.may_have_begun:
                 skipped[-1] = await self._closed_unheard()
             return [CheckResult("reset", "failed", str(fault)), *skipped]
         return [_reset_check(begun), *await self._episode(begun)]
-
-    def _reset_body(self) -> dict[str, Any]:
-        return reset_body(self._rollout_id, self._plan.task, seed=self._plan.seed)
 
     async def _episode(self, begun: ResetAnswer) -> list[CheckResult]:
         calls = list(self._calls(begun))
@@ -126,7 +118,6 @@ class EnvironmentTest:
     async def _same(
         self, first: StepAnswer, step: EnvironmentCall, read: Callable[[EgressReply], StepAnswer]
     ) -> CheckResult:
-        """Sends the same step again, as after a lost connection."""
         try:
             same = await self._attempt("step again", step, read) == first
         except _UnusableReply:
@@ -157,22 +148,18 @@ class EnvironmentTest:
         return await self._closed(self._call(body))
 
     def _calls(self, begun: ResetAnswer) -> Iterator[tuple[str, str, str]]:
-        """Yields id, name and arguments of the turn's calls."""
-        sent = self._plan.tool_calls
-        if sent is None:
-            offered = [tool["function"] for tool in self._offered(begun)]
-            sent = tuple(
-                (tool["name"], json.dumps(sample_arguments(tool.get("parameters"))))
-                for tool in offered[: 1 if self._plan.content is None else 0]
-            )
-        for name, arguments in sent:
-            yield new_id("call_"), name, arguments
+        for call in self._plan.tool_calls or ():
+            yield new_id("call_"), call.name, call.arguments
+        if self._plan.tool_calls is None and self._plan.content is None:
+            for tool in self._offered(begun)[:1]:
+                function = tool["function"]
+                arguments = json.dumps(sample_arguments(function.get("parameters")))
+                yield new_id("call_"), function["name"], arguments
 
     def _offered(self, begun: ResetAnswer) -> list[dict[str, Any]]:
-        """Returns the tools of the episode, or else the task's tools, if they are functions."""
         if begun.tools is not None:
             return begun.tools
-        tools = self._plan.task.get("tools")
+        tools = self._task.get("tools")
         return (
             [] if any(True for _ in tools_faults(tools, "", callable_names=None)) else tools or []
         )
@@ -183,9 +170,6 @@ class EnvironmentTest:
     async def _attempt(
         self, name: str, call: EnvironmentCall, read: Callable[[EgressReply], _Value]
     ) -> _Value:
-        """Makes one attempt of a call and records it. Each attempt has its own breaker, so that a
-        failure does not affect later ones. Raises `_UnusableReply`.
-        """
         pool = EndpointPool(self._egress, timeout_s=self._call_timeout_s, max_retries=0)
         before = len(self._egress.exchanges)
         try:
@@ -208,13 +192,16 @@ class EnvironmentTest:
         shown = partial(self._shown, name, call, reply)
         self.exchanges.append(await asyncio.to_thread(shown))
 
-    def _shown(self, name: str, call: EnvironmentCall, reply: EgressReply | None) -> EpisodeCall:
-        """Returns a call without the credentials that the environment was sent and repeats."""
+    def _shown(
+        self, name: str, call: EnvironmentCall, reply: EgressReply | None
+    ) -> EnvironmentExchange:
         sent = json.loads(self._echoes.hidden_in_json(json.dumps(call.body)))
         if reply is None:
-            return EpisodeCall(call=name, sent=sent, status=None, answered=None, latency_ms=None)
+            return EnvironmentExchange(
+                call=name, sent=sent, status=None, answered=None, latency_ms=None
+            )
         text = storable(reply.body.decode(errors="replace"))
-        return EpisodeCall(
+        return EnvironmentExchange(
             call=name,
             sent=sent,
             status=reply.status,
@@ -240,11 +227,8 @@ def _step_check(answer: StepAnswer) -> CheckResult:
             "the rollout."
         )
         return CheckResult("step", "warned", text)
-    return CheckResult("step", "passed", "The turn was answered, and the episode " + _state(answer))
-
-
-def _state(answer: StepAnswer) -> str:
-    return "is over." if answer.done else "continues."
+    state = "is over" if answer.done else "continues"
+    return CheckResult("step", "passed", f"The turn was answered, and the episode {state}.")
 
 
 def _unread(name: str, keys: tuple[str, ...]) -> CheckResult:

@@ -1,6 +1,5 @@
-"""Options that every built-in environment has.
-
-Unknown keys are refused: a misspelt one would silently change the tasks.
+"""Options of every built-in environment. Unknown keys are refused: a misspelt one changes the
+tasks.
 """
 
 import hashlib
@@ -18,7 +17,6 @@ MIN_TASKS: Final = 10
 
 
 def _enough_held_out(sent: Any) -> Any:
-    """Refuses too few held-out tasks with the reason: 0 is sent to validate on none."""
     if isinstance(sent, int) and not isinstance(sent, bool) and sent < MIN_TASKS:
         raise PydanticCustomError(
             "too_few_tasks",
@@ -31,7 +29,6 @@ def _enough_held_out(sent: Any) -> Any:
 
 class EnvironmentOptions(ClosedModel):
     grader_options: ClassVar[frozenset[str]] = frozenset()
-    """Names of the options of the environment's grader, which change no task."""
 
     seed: int = Field(default=0, ge=0, lt=2**63, strict=True)
     """Seed of the tasks: equal options and an equal seed give equal tasks."""
@@ -44,12 +41,10 @@ class EnvironmentOptions(ClosedModel):
 
     @property
     def problem_file(self) -> str | None:
-        """The file with the problems, if the options name one."""
         return None
 
     @property
     def missing_option(self) -> str | None:
-        """The option that the environment's grader needs but that is missing."""
         return None
 
 
@@ -69,9 +64,7 @@ def task_number(index: int, *, of: int, seed: int) -> int:
 
 
 def task_digits(number: int, sizes: tuple[int, ...]) -> tuple[int, ...]:
-    """Returns the mixed-radix digits of a problem's number, each below its size: the choices that
-    define the problem.
-    """
+    """Returns the mixed-radix digits of a problem's number: the choices that define it."""
     digits = []
     for size in sizes:
         number, digit = divmod(number, size)
@@ -95,7 +88,7 @@ def _mixed(value: int, turn: int, seed: int) -> int:
 HTTP: Final = "http"
 
 
-def _absent(value: Any) -> bool:
+def is_absent(value: Any) -> bool:
     return value is None
 
 
@@ -115,9 +108,9 @@ class HttpEnvironmentSpec(ClosedModel):
     """Headers sent with every call; stored encrypted, shown as `[redacted]`."""
     rate_limit: RateLimit | None = None
     """Limit of requests per second."""
-    id: str | None = Field(default=None, max_length=128, exclude_if=_absent)
+    id: str | None = Field(default=None, max_length=128, exclude_if=is_absent)
     """Id of the registered environment that it was copied from."""
-    version: int | None = Field(default=None, strict=True, exclude_if=_absent)
+    version: int | None = Field(default=None, strict=True, exclude_if=is_absent)
     """Version of that registered environment."""
 
     @property
@@ -126,5 +119,4 @@ class HttpEnvironmentSpec(ClosedModel):
         return None
 
     def grader(self) -> dict[str, Any]:
-        """Returns the grader of a job without one: the environment's own rewards."""
         return {"type": "environment", "name": "environment"}

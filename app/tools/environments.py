@@ -2,18 +2,17 @@
 
 from collections.abc import Collection, Iterator
 from types import MappingProxyType
-from typing import Annotated, Any, Final, assert_never, get_args
+from typing import Annotated, Any, Final, get_args
 
-from pydantic import Field, ValidationError, ValidatorFunctionWrapHandler, WrapValidator
+from pydantic import Field, ValidationError, WrapValidator
 from pydantic_core import PydanticCustomError
 
 from app.graders.definitions import read_grader
 from app.kit.errors import InvalidRequest
 from app.kit.faults import MAX_COMPARED, SIMILARITY, name_like
-from app.tools.coding_tasks import CodeExecutionEnvironment
 from app.tools.environment_options import HTTP, EnvironmentOptions, HttpEnvironmentSpec, task_number
 from app.tools.word_problems import ArithmeticEnvironment, Gsm8kEnvironment
-from app.tools.writing_tasks import LlmJudgeEnvironment
+from app.tools.written_tasks import CodeExecutionEnvironment, LlmJudgeEnvironment
 
 PARAM: Final = "method.reinforcement.environment"
 FILE_PARAM: Final = f"{PARAM}.file"
@@ -28,11 +27,7 @@ _MODELS: Final = MappingProxyType({**ENVIRONMENTS, HTTP: HttpEnvironmentSpec})
 
 
 def read_environment(sent: Any) -> AnyEnvironment:
-    """Reads an environment from JSON, an instance, or the name of a built-in one, which then has
-    its own options. Raises `ValidationError`.
-
-    Parses by hand, so that an error has the path in the client's body, without a union's tags.
-    """
+    """Reads an environment, by hand, so that an error has the path of the client's body."""
     if isinstance(sent, EnvironmentOptions | HttpEnvironmentSpec):
         return sent  # type: ignore[return-value]  # the union has every class of it
     if is_built_in_name(sent):
@@ -63,16 +58,12 @@ def _known_types(kind: Any) -> str:
 
 
 def _near(name: Any, known: Collection[str]) -> str | None:
-    """Returns the known name that a name is probably meant for."""
     if not isinstance(name, str):
         return None
     return name_like(name[:MAX_COMPARED].casefold(), known, SIMILARITY)
 
 
 def misspelt_environment(name: str, known: Collection[str] = ()) -> str | None:
-    """Returns the clause about the built-in environment, or the one of the other `known` names,
-    that a text is probably meant for.
-    """
     if name == HTTP:
         return "an environment of type 'http' is an object with a 'url'."
     near = _near(name, (*ENVIRONMENTS, *known))
@@ -83,39 +74,24 @@ def is_built_in_name(sent: object) -> bool:
     return isinstance(sent, str) and sent in ENVIRONMENTS
 
 
-def _by_hand(sent: Any, handler: ValidatorFunctionWrapHandler) -> Any:  # noqa: ARG001 - pydantic's signature
-    return read_environment(sent)
-
-
 def built_in(environment: object) -> BuiltIn | None:
-    """Returns the environment if it provides the tasks of a job, not only the turns."""
     if isinstance(environment, EnvironmentOptions):
         return environment  # type: ignore[return-value]  # the union has every class of it
     return None
 
 
 def over_http(environment: AnyEnvironment | None) -> HttpEnvironmentSpec | None:
-    """Returns the environment if it is a customer's, which answers the turns of rollouts."""
-    match environment:
-        case HttpEnvironmentSpec():
-            return environment
-        case (
-            ArithmeticEnvironment()
-            | Gsm8kEnvironment()
-            | CodeExecutionEnvironment()
-            | LlmJudgeEnvironment()
-            | None
-        ):
-            return None
-        case _:
-            assert_never(environment)
+    return environment if isinstance(environment, HttpEnvironmentSpec) else None
 
 
-Environment = Annotated[AnyEnvironment, Field(discriminator="type"), WrapValidator(_by_hand)]
+Environment = Annotated[
+    AnyEnvironment,
+    Field(discriminator="type"),
+    WrapValidator(lambda sent, _: read_environment(sent)),
+]
 
 
 def is_graded_by(environment: AnyEnvironment, grader: Any) -> bool:
-    """Returns whether a grader, or the JSON of one, is the environment's own."""
     if environment.missing_option is not None:
         return False
     own = environment.grader()
@@ -123,7 +99,6 @@ def is_graded_by(environment: AnyEnvironment, grader: Any) -> bool:
 
 
 def check_count(environment: BuiltIn, problems: int) -> None:
-    """Raises `InvalidRequest` when there are fewer different problems than tasks."""
     wanted = environment.training_tasks + environment.validation_tasks
     if wanted <= problems:
         return
@@ -137,9 +112,7 @@ def check_count(environment: BuiltIn, problems: int) -> None:
 
 
 def validation_numbers(environment: BuiltIn, problems: int) -> Iterator[int]:
-    """Yields the numbers of the held-out tasks. They come first, so that more training tasks do not
-    change them.
-    """
+    """Yields the held-out tasks, which come first: more training tasks do not change them."""
     for index in range(environment.validation_tasks):
         yield task_number(index, of=problems, seed=environment.seed)
 

@@ -1,13 +1,9 @@
-"""A contract test of an MCP server: lists its tools as a job would, and calls one of them.
-
-No retry hides a fault, and a tool that was not named is not called, since it may change something.
-"""
+"""A contract test of an MCP server: lists its tools, and calls one if it is named."""
 
 import asyncio
 import json
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Final
 
@@ -24,27 +20,23 @@ from app.kit.redaction import Echoes, shown_url
 from app.kit.slots import ProjectSlots
 from app.models.service import JudgeModels
 from app.settings import EgressSettings
-from app.tools.contract_tests import (
+from app.tools.contracts import (
     CALL_TIMEOUT_S,
     TIME_OVER,
+    CheckResult,
     Deadline,
+    passed,
     report_text,
 )
-from app.tools.contracts import CheckResult, McpCallPlan, McpReport
 from app.tools.definition_check import check_definition
 from app.tools.mcp_listings import clashes
 from app.tools.mcp_servers import McpListing, McpServerSpec
+from app.tools.schemas import McpServerTest, RunMcpServerTest, ToolCheck
 from app.tools.tools import ToolOutcome, new_trace_id, sample_arguments
 
 PARAM: Final = "server"
 _LISTING_LIMIT_S: Final = 20.0
 _TIME_OVER: Final = CheckResult("call", "skipped", TIME_OVER)
-
-
-@dataclass(slots=True)
-class _ContractFindings:
-    checks: list[CheckResult] = field(default_factory=list)
-    listing: McpListing | None = None
 
 
 class McpContractService:
@@ -67,36 +59,38 @@ class McpContractService:
         self._project_id = project_id
         self._deadline = deadline
 
-    async def test(self, server: McpServerSpec, plan: McpCallPlan) -> McpReport:
-        """Lists the server and calls the named tool twice. Raises `InvalidRequest` for an entry
-        that a job may not have, `RateLimited` while other tests of the project run.
-        """
-        deadline = self._deadline()
-        for fault in (*server_faults(server, PARAM), *_unknown(server), *_plan_faults(plan)):
+    async def test(self, plan: RunMcpServerTest) -> McpServerTest:
+        deadline, server = self._deadline(), plan.server
+        for fault in (*server_faults(server, PARAM), *_unknown(server)):
             raise fault
+        if plan.arguments is not None and plan.tool is None:
+            why = "without 'tool' no tool is called; name the one that takes them, or remove them"
+            raise refused_value("arguments", why)
         await check_definition(server, PARAM, egress=self._egress, models=self._models)
         await asyncio.to_thread(import_module, "app.tools.mcp_discovery")
         created_at, started = int(time.time()), time.monotonic()
         with self._slots.taken(self._project_id):
-            found = await self._checked(server, plan, deadline)
-        listing = found.listing
-        return McpReport(
+            checks, listing = await self._checked(server, plan, deadline)
+        return McpServerTest(
             server_label=server.server_label,
             server_url=shown_url(server.server_url),
             created_at=created_at,
             duration_ms=round(1000 * (time.monotonic() - started), 1),
             protocol_version=None if listing is None else listing.protocol_version,
-            tools=() if listing is None else listing.tools,
-            resources=() if listing is None else listing.resources,
-            checks=tuple(found.checks),
+            tools=[] if listing is None else list(listing.tools),
+            resources=[] if listing is None else list(listing.resources),
+            passed=passed(checks),
+            checks=list(map(ToolCheck.of, checks)),
         )
 
     async def listing(self, server: McpServerSpec) -> McpListing:
-        """Lists the tools that a job would offer. Raises `InvalidRequest` for an entry that a job
-        may not have, and for a server whose tools cannot be offered.
-        """
-        for fault in (*server_faults(server, PARAM), *_unknown(server), *_not_tools(server)):
+        for fault in (*server_faults(server, PARAM), *_unknown(server)):
             raise fault
+        if server.resources:
+            why = (
+                "tools alone are registered; name the server in a job's 'mcp_servers' to offer them"
+            )
+            raise refused_value(f"{PARAM}.resources", why)
         await check_definition(server, PARAM, egress=self._egress, models=self._models)
         await asyncio.to_thread(import_module, "app.tools.mcp_discovery")
         from app.tools.mcp_discovery import list_job_tools  # noqa: PLC0415 - its library takes a second
@@ -114,45 +108,34 @@ class McpContractService:
         return found.listing
 
     async def _checked(
-        self, server: McpServerSpec, plan: McpCallPlan, deadline: Deadline
-    ) -> _ContractFindings:
+        self, server: McpServerSpec, plan: RunMcpServerTest, deadline: Deadline
+    ) -> tuple[list[CheckResult], McpListing | None]:
         from app.tools.mcp_discovery import UNAVAILABLE, list_job_tools  # noqa: PLC0415 - its library takes a second
 
-        found = _ContractFindings()
         listing = await list_job_tools(
             server, 0, self._endpoints(), self._signer, within_s=_LISTING_LIMIT_S, at=PARAM
         )
         down = [fault for fault in listing.faults if fault.code == UNAVAILABLE]
         if down:
-            found.checks = [
-                CheckResult("listing", "failed", down[0].message),
-                *(
-                    CheckResult(name, "skipped", _NOT_LISTED)
-                    for name in ("tools", "session", "call")
-                ),
-            ]
-            return found
-        found.listing = listing.listing
+            names = ("tools", "session", "call")
+            skipped = (CheckResult(name, "skipped", _NOT_LISTED) for name in names)
+            return [CheckResult("listing", "failed", down[0].message), *skipped], None
         text = f"The server lists {len(listing.offered)} tools."
+        offered = {"tools": [each.tool.name for each in listing.offered]}
         chosen = () if listing.listing is None else listing.listing.tools
         faults = [*listing.faults, *clashes([(server.server_label, chosen)], (), most=MAX_TOOLS)]
-        found.checks = [
-            CheckResult(
-                "listing", "passed", text, {"tools": [each.tool.name for each in listing.offered]}
-            ),
+        listed = server.model_copy(update={"listing": listing.listing})
+        return [
+            CheckResult("listing", "passed", text, offered),
             _tools(len(chosen), [fault.message for fault in faults]),
             *_resources(server, listing.listing),
             _session(keeps=listing.keeps_session),
-            await self._call(
-                server.model_copy(update={"listing": listing.listing}), plan, deadline
-            ),
-        ]
-        return found
+            await self._call(listed, plan, deadline),
+        ], listing.listing
 
     async def _call(
-        self, server: McpServerSpec, plan: McpCallPlan, deadline: Deadline
+        self, server: McpServerSpec, plan: RunMcpServerTest, deadline: Deadline
     ) -> CheckResult:
-        """Calls the named tool twice with one id, as a retry would."""
         from app.tools.mcp_discovery import called_server  # noqa: PLC0415 - its library takes a second
         from app.tools.mcp_session import LONGEST_END_S, McpCall, McpSession  # noqa: PLC0415 - as above
 
@@ -193,24 +176,8 @@ class McpContractService:
         return EndpointPool(self._egress, timeout_s=timeout_s, max_retries=0)
 
 
-def _plan_faults(plan: McpCallPlan) -> Iterator[InvalidRequest]:
-    """Yields the fault of arguments without a tool."""
-    if plan.arguments is not None and plan.tool is None:
-        why = "without 'tool' no tool is called; name the one that takes them, or remove them"
-        yield refused_value("arguments", why)
-
-
-def _not_tools(server: McpServerSpec) -> Iterator[InvalidRequest]:
-    """Yields the fault of resources where tools are registered."""
-    if server.resources:
-        why = "tools alone are registered; name the server in a job's 'mcp_servers' to offer them"
-        yield refused_value(f"{PARAM}.resources", why)
-
-
 def _unknown(server: McpServerSpec) -> Iterator[InvalidRequest]:
-    """Yields the unknown keys that are similar to a known one, because the report has no field for
-    warnings.
-    """
+    """Yields unknown keys that resemble a known one: the report has no field for warnings."""
     for field_ in walk_fields(McpServerSpec, server):
         fault = refused_wholly(field_, PARAM, only_near=True)
         if fault is not None:
@@ -228,7 +195,6 @@ def _tools(offered: int, faults: list[str]) -> CheckResult:
 
 
 def _resources(server: McpServerSpec, listing: McpListing | None) -> Iterator[CheckResult]:
-    """Yields the check of resources that the server's entry asks for."""
     if not server.resources:
         return
     if listing is None:

@@ -1,8 +1,8 @@
-"""Converts the entry of a job's MCP server to one that can be called."""
+"""Lists the tools and resources of MCP servers, for jobs and tests."""
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar, assert_never
 
@@ -65,7 +65,6 @@ def called_server(server: McpServerSpec, endpoints: EndpointPool, signer: CallSi
     )
 
 
-_T = TypeVar("_T")
 _Result = TypeVar("_Result", bound=BaseModel)
 _Page = tuple[int, str | None]
 """Number of characters of a page, and the cursor of the next one."""
@@ -73,13 +72,10 @@ MAX_PAGES: Final = 50
 MAX_LISTED: Final = 1_000
 _SHOWN_NAME: Final = 64
 MAX_CHARACTERS: Final = 2_000_000
-"""Limit of stored characters of all pages: four times the limit of a job."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServerTools:
-    """Everything that a server offers."""
-
     protocol_version: str
     tools: tuple[ListedTool, ...]
     resources: tuple[McpResource, ...]
@@ -90,9 +86,6 @@ class ServerTools:
 async def list_tools(
     server: McpServer, *, trace_id: str, with_resources: bool = False
 ) -> ServerTools:
-    """Returns the tools, and the resources if they are asked for, in the server's order. Raises
-    `EndpointFault`.
-    """
     session = McpSession(server, trace_id=trace_id)
     try:
         client = await session.client()
@@ -105,9 +98,6 @@ async def list_tools(
 
 
 async def still_lists(session: McpSession, name: str) -> bool:
-    """Returns whether the server of an open session currently lists a tool. Raises
-    `EndpointFault`.
-    """
     return any(listed.tool.name == name for listed in await _pages(session))
 
 
@@ -117,7 +107,10 @@ async def _pages(session: McpSession) -> tuple[ListedTool, ...]:
     async def page(cursor: str | None) -> _Page:
         client = await session.client()
         request = ListToolsRequest(params=PaginatedRequestParams(cursor=cursor))
-        result = await _answer(session, client.session.send_request(request, ListToolsResult))
+        try:
+            result = await session.ask(client.session.send_request(request, ListToolsResult))
+        except MCPError as error:
+            raise session.fault_of(error) from None
         characters = 0
         for tool in result.tools:
             listed = _listed(tool)
@@ -136,9 +129,6 @@ async def _pages(session: McpSession) -> tuple[ListedTool, ...]:
 
 
 async def _resources(session: McpSession) -> tuple[McpResource, ...]:
-    """Returns the resources, then the templates of their addresses; none of a server that has no
-    such methods.
-    """
     found: dict[tuple[str, bool], McpResource] = {}
 
     def kept(resources: Sequence[Resource | ResourceTemplate], cursor: str | None) -> _Page:
@@ -165,7 +155,6 @@ async def _resources(session: McpSession) -> tuple[McpResource, ...]:
 
 
 async def _known(session: McpSession, request: Any, result: type[_Result]) -> _Result | None:
-    """Returns the answer to a request; `None` of a server that has no such method."""
     client = await session.client()
     try:
         return await session.ask(client.session.send_request(request, result))
@@ -176,7 +165,6 @@ async def _known(session: McpSession, request: Any, result: type[_Result]) -> _R
 
 
 async def _to_the_last(page: Callable[[str | None], Awaitable[_Page]], what: str) -> None:
-    """Asks for page after page."""
     cursor: str | None = None
     seen: set[str] = set()
     total = 0
@@ -191,13 +179,6 @@ async def _to_the_last(page: Callable[[str | None], Awaitable[_Page]], what: str
             raise _fault(f"lists a page of {what} twice")
         seen.add(cursor)
     raise _fault(f"lists its {what} on more than {MAX_PAGES} pages")
-
-
-async def _answer(session: McpSession, work: Coroutine[Any, Any, _T]) -> _T:
-    try:
-        return await session.ask(work)
-    except MCPError as error:
-        raise session.fault_of(error) from None
 
 
 def _listed_resource(resource: Resource | ResourceTemplate) -> McpResource:
@@ -249,12 +230,9 @@ UNAVAILABLE = "mcp_server_unavailable"
 
 @dataclass(frozen=True, slots=True)
 class JobListing:
-    """A server's tools as a job has them, or the reasons for none."""
-
     listing: McpListing | None
     faults: list[ListingFault]
     offered: tuple[ListedTool, ...] = ()
-    """All tools that the server lists."""
     keeps_session: bool = False
 
 
@@ -267,9 +245,6 @@ async def list_job_tools(
     within_s: float,
     at: str | None = None,
 ) -> JobListing:
-    """Lists the tools of a job's server at a position, all pages within a deadline. `at` is its
-    parameter outside a job.
-    """
     param = f"{SERVERS}[{index}]" if at is None else at
     called = called_server(server, endpoints, signer)
     echoes = await asyncio.to_thread(Echoes, server.sent_headers, server.server_url)
@@ -286,7 +261,6 @@ async def list_job_tools(
 
 
 def _read(server: McpServerSpec, found: ServerTools, echoes: Echoes, param: str) -> JobListing:
-    """Returns what the job keeps of a listing, on a thread: a listing may be long."""
     offered = tuple(_without(echoes, listed) for listed in found.tools)
     tools, faults = select_allowed_tools(server, offered, param)
     resources = tuple(_shown_resource(echoes, resource) for resource in found.resources)
@@ -300,9 +274,6 @@ def _read(server: McpServerSpec, found: ServerTools, echoes: Echoes, param: str)
 
 
 def _without(echoes: Echoes, listed: ListedTool) -> ListedTool:
-    """Returns a tool without credentials in its texts that the server repeats: the texts are stored
-    in the job, shown, and read by the model.
-    """
     tool, hidden = listed.tool, echoes.hidden_in
     # Nobody can choose a name that is cut: it is longer than 'allowed_tools' takes.
     name = hidden(tool.name)

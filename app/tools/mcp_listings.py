@@ -1,7 +1,4 @@
-"""Tools that an MCP server answers, marked by `server_label` beside a tool's address.
-
-Works on the JSON of tools.
-"""
+"""Tools that an MCP server answers, marked by `server_label` beside a tool's address, as JSON."""
 
 import json
 import re
@@ -22,7 +19,6 @@ _WORDS: Final = "it must be 1 to 64 letters, digits, '_' and '-', a letter first
 
 
 def label_fault(label: Any, param: str) -> InvalidRequest | None:
-    """Returns the error for a label that names no server; `None` for a label and for none."""
     if label is None or (isinstance(label, str) and _LABEL.fullmatch(label)):
         return None
     return refused_value(param, _WORDS)
@@ -31,10 +27,6 @@ def label_fault(label: Any, param: str) -> InvalidRequest | None:
 def split_tools(
     tools: Sequence[ToolSpec], root: str, *, beside: Sequence[McpServerSpec] = ()
 ) -> tuple[tuple[ToolSpec, ...], tuple[McpServerSpec, ...]]:
-    """Returns the tools of a job with an endpoint of their own, and the MCP servers of the others.
-    `root` is the parameter of the tools, `beside` the servers that were sent. Raises
-    `InvalidRequest`.
-    """
     sent = [tool.model_dump(mode="json") for tool in tools]
     for fault in served_faults(sent, root, beside=[server.server_label for server in beside]):
         raise fault
@@ -46,9 +38,6 @@ def split_tools(
 def served_faults(
     tools: Sequence[Any], root: str, *, beside: Sequence[Any]
 ) -> Iterator[InvalidRequest]:
-    """Yields the faults of tools, as JSON, that MCP servers answer. References have none. `beside`
-    are the labels of the servers that were sent.
-    """
     for index, tool in enumerate(tools):
         at = f"{root}[{index}]"
         fault = label_fault(value_of(tool, LABEL), f"{at}.{LABEL}") or rate_fault(
@@ -67,10 +56,6 @@ def served_faults(
 def label_clashes(
     tools: Sequence[Any], root: str, *, beside: Sequence[Any]
 ) -> Iterator[InvalidRequest]:
-    """Yields an error for each tool whose server has the label of another server: of an earlier
-    tool, or of one that was sent, whose labels are `beside`. The job would have both under one
-    name, at a place that the call does not have.
-    """
     owners: dict[str, tuple[str | None, str]] = {
         label: (None, "a server of 'mcp_servers'") for label in beside if isinstance(label, str)
     }
@@ -88,9 +73,6 @@ def label_clashes(
 
 
 def by_server(tools: Sequence[Any]) -> tuple[list[Any], list[Json]]:
-    """Returns the tools without an MCP server, and the servers of the others. Tools with the same
-    label, address and headers share a server, which offers only these tools.
-    """
     own, servers = list[Any](), dict[str, Json]()
     for tool in tools:
         if not is_served(tool):
@@ -106,7 +88,6 @@ def by_server(tools: Sequence[Any]) -> tuple[list[Any], list[Json]]:
 
 
 def _server_of(tool: Mapping[str, Any]) -> Json:
-    """Returns what makes the server of a tool."""
     return {
         "type": "mcp",
         LABEL: tool[LABEL],
@@ -116,7 +97,6 @@ def _server_of(tool: Mapping[str, Any]) -> Json:
 
 
 def server_key(tool: Mapping[str, Any]) -> str:
-    """Returns what the tools of one server have in common, as a text."""
     return json.dumps(_server_of(tool), sort_keys=True)
 
 
@@ -125,9 +105,6 @@ def is_served(tool: Any) -> bool:
 
 
 def refuse_served(tool: ToolSpec, *, address: str) -> None:
-    """Raises `InvalidRequest` for a tool that is not called as an endpoint is. `address` is its URL
-    as it may be shown.
-    """
     label = (tool.model_extra or {}).get(LABEL)
     if label is None:
         return
@@ -143,7 +120,6 @@ def refuse_served(tool: ToolSpec, *, address: str) -> None:
 
 
 def served_tools(server: McpServerSpec, listing: McpListing) -> Iterator[Json]:
-    """Yields the definitions of a server's tools, each with everything that a call needs."""
     headers, rate = server.sent_headers, server.rate_limit
     for tool in listing.tools:
         definition = {
@@ -163,27 +139,20 @@ MAX_SCHEMA_CHARACTERS: Final = 500_000
 """Limit of all schemas of a job together, which are part of every prompt and of the job's row."""
 _NAME: Final = re.compile(TOOL_NAME)
 _SHOWN: Final = 20
-"""Largest number of names in a message."""
 _SHOWN_CHARACTERS: Final = 64
 _MOST_FAULTS: Final = 10
-"""Largest number of faults of one kind that are reported separately: a server can have a thousand.
-"""
+"""Most faults of one kind that are reported: a server can have a thousand."""
 CUT: Final = "…"
 
 
 @dataclass(frozen=True, slots=True)
 class ListedTool:
-    """A tool as its server lists it."""
-
     tool: McpTool
     read_only: bool
-    """The server annotates it as read-only."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListingFault:
-    """A reason why a job cannot offer the tools of its servers."""
-
     code: str
     param: str
     message: str
@@ -192,9 +161,6 @@ class ListingFault:
 def select_allowed_tools(
     server: McpServerSpec, listed: Sequence[ListedTool], at: str
 ) -> tuple[tuple[McpTool, ...], list[ListingFault]]:
-    """Returns the tools that `allowed_tools` permits, and the faults of the choice. `at` is the
-    server's parameter.
-    """
     label, names, only = server.server_label, server.names, server.read_only
     known = {each.tool.name for each in listed}
     unknown = [name for name in dict.fromkeys(names or ()) if name not in known]
@@ -230,14 +196,8 @@ def select_allowed_tools(
 
 
 def resource_faults(
-    server: McpServerSpec,
-    listed: Sequence[McpResource],
-    shown: Sequence[McpResource],
-    at: str,
+    server: McpServerSpec, listed: Sequence[McpResource], shown: Sequence[McpResource], at: str
 ) -> list[ListingFault]:
-    """Returns the faults of the resources that a job asks for. `shown` are they without the
-    credentials that the server was sent: an address that had one could not be read.
-    """
     label, param = server.server_label, f"{at}.resources"
     if server.resources and not listed:
         message = f"The MCP server '{label}' lists no resources: leave 'resources' out."
@@ -257,9 +217,6 @@ def resource_faults(
 def clashes(
     servers: Iterable[tuple[str, Sequence[McpTool]]], job_tools: Iterable[str], *, most: int
 ) -> Iterator[ListingFault]:
-    """Yields the conflicts between the tools of a job. `servers`: each label with its chosen tools,
-    in the order of the job; `job_tools`: names of the job's HTTP tools.
-    """
     chosen = list(servers)
     own = list(job_tools)
     yield from islice(_duplicates(chosen, own), _MOST_FAULTS)
@@ -302,21 +259,16 @@ def _duplicate(tool: McpTool, label: str, owner: str, at: str) -> ListingFault:
 
 
 def shown_name(name: str) -> str:
-    """Returns a server's text for a message, cut if it is long."""
     return name if len(name) <= _SHOWN_CHARACTERS else name[:_SHOWN_CHARACTERS] + CUT
 
 
 def _quoted(names: Sequence[str]) -> list[str]:
-    """Returns the quoted names, one for each message; the last one summarises the names beyond the
-    limit.
-    """
     quoted = [f"'{shown_name(name)}'" for name in names[:_MOST_FAULTS]]
     more = len(names) - len(quoted)
     return [*quoted[:-1], f"{quoted[-1]} (and {more} more)"] if more else quoted
 
 
 def functions_of(listings: Iterable[McpListing | None]) -> list[dict[str, Any]]:
-    """Returns the tools of all listings as functions, in Chat Completions form."""
     return [tool.function for listing in listings if listing is not None for tool in listing.tools]
 
 
@@ -332,27 +284,22 @@ def _enumerated(names: Iterable[str]) -> str:
 _TOOLS: Final = "method.reinforcement.tools"
 _SERVER: Final = re.compile(re.escape(SERVERS) + r"\[([0-9]+)\](?:\.(.+))?", re.DOTALL)
 _SHARED: Final = frozenset({"headers", "rate_limit", "server_label", "server_url"})
-"""Keys of a server that its tools have too."""
 
 
 @dataclass(frozen=True, slots=True)
 class _SentTool:
-    """A tool of an MCP server, as the client sent it."""
-
     at: str
     name: str
     label: str
     is_reference: bool
 
     def param(self, below: str) -> str:
-        """Returns the parameter of a part of the server; a reference has none of its parts."""
         key = below.replace("[", ".").split(".", 1)[0]
         if self.is_reference or key not in (*_SHARED, "allowed_tools"):
             return self.at
         return f"{self.at}.{'name' if key == 'allowed_tools' else below}"
 
     def message(self, message: str) -> str:
-        """Returns a message that says which server it is about."""
         if f"MCP server '{self.label}'" in message:
             return message
         kind = "registered tool" if self.is_reference else "tool"
@@ -361,11 +308,8 @@ class _SentTool:
 
 @dataclass(frozen=True, slots=True)
 class SentServers:
-    """The origins of the MCP servers of a job, whose first ones were sent as such."""
-
     sent: int = 0
     added: tuple[tuple[_SentTool, ...], ...] = ()
-    """The tools of each server that was added."""
 
     @classmethod
     def of(cls, tools: Sequence[Any], references: Sequence[bool], *, sent: int) -> "SentServers":
@@ -405,4 +349,3 @@ class SentServers:
 
 
 ALL_SENT: Final = SentServers()
-"""Origins of the servers of a call that names no other."""

@@ -1,9 +1,4 @@
-"""MCP servers of a job: the entry that a customer sends, and the listing that a run stores in it.
-
-Source: the hosted API's MCP tool (`server_label`, `server_url`, `headers`, `authorization`,
-`allowed_tools`, `require_approval`). Headers and authorization are secrets that only the server
-itself receives.
-"""
+"""MCP servers of a job: the entry that a customer sends, and the listing that a run stores."""
 
 import json
 import re
@@ -30,7 +25,6 @@ MAX_ALLOWED_TOOLS: Final = 128
 MAX_TOOL_NAME: Final = 128
 """The protocol's limit of characters of a tool's name; a model can call only shorter ones."""
 MAX_SHOWN_TOOLS: Final = 10
-"""Largest number of names in the summary of a listing."""
 NEVER: Final = "never"
 
 
@@ -108,7 +102,6 @@ class McpTool(DescribedModel):
 
     @property
     def characters(self) -> int:
-        """The length of all its texts."""
         return len(self.name) + len(self.description or "") + len(self.input_schema_json)
 
     @property
@@ -118,7 +111,6 @@ class McpTool(DescribedModel):
 
     @property
     def function(self) -> dict[str, Any]:
-        """The tool as a function of a row, in Chat Completions form."""
         described = {} if self.description is None else {"description": self.description}
         function = {"name": self.name, **described, "parameters": self.input_schema}
         return {"type": "function", "function": function}
@@ -150,8 +142,7 @@ class McpListing(DescribedModel):
     """Version of the protocol that server and service agreed on."""
     tools: tuple[McpTool, ...]
     """The tools that `allowed_tools` permits, in the server's order; the last one reads the
-    resources, where they are offered.
-    """
+    resources, where they are offered."""
     resources: tuple[McpResource, ...] = Field(default=(), exclude_if=_empty)
     """The resources that the model can read; none where `resources` is not asked for."""
 
@@ -206,15 +197,13 @@ class McpServerSpec(OpenKeys, DescribedModel):
     """Limit of requests per second (an extension)."""
     listing: McpListing | None = Field(default=None, exclude_if=_absent)
     """The tools as the job's first run listed them; set by the service, and shown only in a single
-    job (an extension).
-    """
+    job (an extension)."""
     listing_summary: McpListingSummary | None = Field(default=None, exclude_if=_absent)
     """The summary of the listing, which lists of jobs show too; set by the service (an extension).
     """
 
     @property
     def names(self) -> tuple[str, ...] | None:
-        """The names that `allowed_tools` lists; `None`: all."""
         match self.allowed_tools:
             case AllowedTools(tool_names=names):
                 return names
@@ -231,7 +220,6 @@ class McpServerSpec(OpenKeys, DescribedModel):
 
     @property
     def sent_headers(self) -> dict[str, str]:
-        """The customer's headers of a request, the authorization among them."""
         token = self.authorization
         own = {} if token is None else {"Authorization": f"Bearer {token}"}
         return {**(self.headers or {}), **own}
@@ -246,7 +234,6 @@ _OPTIONAL: Final = frozenset("+#./;?&")
 """Operators of expressions (RFC 6570) that may become no character."""
 _PREFIX: Final = "read_"
 _MAX_NAME: Final = 64
-"""Characters of a name that a model can call."""
 
 
 def reading_tool_name(server_label: str) -> str:
@@ -254,7 +241,6 @@ def reading_tool_name(server_label: str) -> str:
 
 
 def reading_tool(server_label: str, resources: Sequence[McpResource]) -> McpTool:
-    """Returns the tool that reads a server's resources, each with its description."""
     lines = [_first_line(server_label)]
     lines += [f"- {resource.uri}: {_described(resource)}" for resource in resources]
     uri: dict[str, Any] = {"type": "string"}
@@ -271,7 +257,6 @@ def reading_tool(server_label: str, resources: Sequence[McpResource]) -> McpTool
 
 
 def is_reading_tool(tool: McpTool, server_label: str) -> bool:
-    """Returns whether a tool is the one that `reading_tool` adds, not one that the server lists."""
     described = (tool.description or "").startswith(_first_line(server_label))
     return described and tool.name == reading_tool_name(server_label)
 
@@ -287,7 +272,6 @@ def _described(resource: McpResource) -> str:
 
 
 def listed_resource(uri: Any, resources: Sequence[McpResource]) -> McpResource | None:
-    """Returns the resource with an address, or else the first template that it fits."""
     if not isinstance(uri, str) or len(uri) > _MAX_URI:
         return None
     exact = (each for each in resources if not each.template and each.uri == uri)
@@ -296,16 +280,12 @@ def listed_resource(uri: Any, resources: Sequence[McpResource]) -> McpResource |
 
 
 def unread_uri(arguments: dict[str, Any], resources: Sequence[McpResource]) -> str:
-    """Returns the text for a model that asks for a resource which was not listed."""
     listed = ", ".join(resource.uri for resource in resources)
     uri = str(arguments.get(URI))
     return f"Error: there is no resource {uri!r:.200}. Resources: {listed}."
 
 
 def _fits(uri: str, template: str) -> bool:
-    """Returns whether an address has the fixed parts of a template in their order, and a value for
-    each expression that needs one. The time is linear, whatever server and model write.
-    """
     parts = _EXPRESSION.split(template)
     fixed, expressions = parts[::2], parts[1::2]
     if not expressions:
@@ -322,5 +302,4 @@ def _fits(uri: str, template: str) -> bool:
 
 
 def _least(expression: str) -> int:
-    """Returns the smallest number of characters that an expression becomes."""
     return 0 if expression[:1] in _OPTIONAL else 1

@@ -1,7 +1,4 @@
-"""One session with an MCP server: its tools, calls to them, and readings of its resources.
-
-The library's log is off, because it repeats texts of servers.
-"""
+"""One session with an MCP server. The library's log is off, because it repeats texts of servers."""
 
 import asyncio
 import json
@@ -50,32 +47,27 @@ from app.tools.tools import ToolOutcome
 
 log = structlog.get_logger()
 _T = TypeVar("_T")
+_Result = TypeVar("_Result", CallToolResult, ReadResourceResult)
 
 _NOWHERE: Final = "http://mcp.invalid/"
-"""Dummy address for the library; the transport has the real one."""
 _CLIENT: Final = Implementation(name="agent-rft", version="1")
 _WRONG_ARGUMENTS: Final = frozenset({INVALID_PARAMS})
 _NO_RESOURCE: Final = frozenset({INVALID_PARAMS, -32002})
 """The second is the code of earlier versions of the protocol."""
 _END_LIMIT_S: Final = 10.0
 LONGEST_END_S: Final = _END_LIMIT_S + END_TIMEOUT_S
-"""Seconds within which a session ends, whatever its server does."""
 logging.getLogger("mcp").setLevel(logging.CRITICAL + 1)
 logging.getLogger("httpx2").setLevel(logging.WARNING)
 
 
 @dataclass(frozen=True, slots=True)
 class McpCall:
-    """A tool call of the model."""
-
     name: str
     arguments: str
-    """A JSON object, as the model wrote it."""
     call_id: str
     """`call_…`: the idempotency key of the call over all its attempts."""
 
     def encode(self) -> bytes:
-        """Returns the bytes that identify the call, whatever session sends it."""
         return json.dumps([self.name, self.arguments, self.call_id]).encode()
 
 
@@ -83,9 +75,7 @@ class McpSession:
     def __init__(
         self, server: McpServer, *, trace_id: str, protocol_version: str | None = None
     ) -> None:
-        """`protocol_version` as negotiated by an earlier session; `None`: the session negotiates
-        it.
-        """
+        """`protocol_version` is an earlier session's; `None` negotiates one."""
         self.transport = EndpointTransport(server, trace_id=trace_id)
         self._server = server
         self._trace_id = trace_id
@@ -95,7 +85,6 @@ class McpSession:
         self._client: asyncio.Future[Client] | None = None
 
     async def client(self) -> Client:
-        """Returns the client, connected. Raises `EndpointFault`."""
         if self._client is None:
             self._client = asyncio.get_running_loop().create_future()
             self._owner = asyncio.create_task(self._live(self._client))
@@ -107,9 +96,6 @@ class McpSession:
             raise _unreadable(error) from None
 
     async def ask(self, work: Coroutine[Any, Any, _T]) -> _T:
-        """Runs one exchange with the server. Raises `MCPError`, or `EndpointFault` when the session
-        ends meanwhile or the answer violates the protocol.
-        """
         if self._owner is None:  # `client()` comes first
             raise RuntimeError("the session is not open")
         exchange = asyncio.ensure_future(work)
@@ -126,7 +112,6 @@ class McpSession:
         raise EndpointFault(FaultKind.UNREACHABLE, "the session broke")
 
     async def call(self, call: McpCall) -> ToolOutcome:
-        """Runs one call with its retries. Raises `EndpointFault` for a fault of the server."""
         arguments = _sendable(call.arguments)
         if arguments is None:
             text = "Error: the arguments are not a JSON object that can be sent."
@@ -136,47 +121,37 @@ class McpSession:
         too_long = headers_fault(self._server.schemas.get(call.name), arguments)
         if too_long is not None:
             return ToolOutcome(too_long, "too_large", 0.0, 0)
-        client = await self.client()
-        self.transport.callers[call.call_id] = SPANS.running
-        params = CallToolRequestParams(
-            name=call.name,
-            arguments=arguments,
-            _meta={CALL_ID: call.call_id, ROLLOUT_ID: self._trace_id},
-        )
-        work = client.session.send_request(CallToolRequest(params=params), CallToolResult)
+        meta: Any = {CALL_ID: call.call_id, ROLLOUT_ID: self._trace_id}
+        params = CallToolRequestParams(name=call.name, arguments=arguments, _meta=meta)
         try:
-            result = await self.ask(work)
+            result = await self._sent(call, CallToolRequest(params=params), CallToolResult)
         except MCPError as error:
             return self._refused(call, error)
-        if result.result_type != "complete":
-            raise _unreadable()
         return self._outcome(call, *read_result(result))
 
+    async def _sent(self, call: McpCall, request: Any, kind: type[_Result]) -> _Result:
+        client = await self.client()
+        self.transport.callers[call.call_id] = SPANS.running
+        result = await self.ask(client.session.send_request(request, kind))
+        if result.result_type != "complete":
+            raise _unreadable()
+        return result
+
     async def _read(self, call: McpCall, arguments: dict[str, Any]) -> ToolOutcome:
-        """Reads a resource. The refusal of one that was listed is a fault of the server; that of an
-        address whose values the model chose for a template is a mistake of the model.
-        """
         resource = listed_resource(arguments.get(URI), self._server.resources)
         if resource is None:
             unread = unread_uri(arguments, self._server.resources)
             return ToolOutcome(unread, "bad_arguments", 0.0, 0)
-        client = await self.client()
-        self.transport.callers[call.call_id] = SPANS.running
-        params = ReadResourceRequestParams(
-            uri=arguments[URI], _meta={CALL_ID: call.call_id, ROLLOUT_ID: self._trace_id}
-        )
-        work = client.session.send_request(ReadResourceRequest(params=params), ReadResourceResult)
+        meta: Any = {CALL_ID: call.call_id, ROLLOUT_ID: self._trace_id}
+        params = ReadResourceRequestParams(uri=arguments[URI], _meta=meta)
         try:
-            result = await self.ask(work)
+            result = await self._sent(call, ReadResourceRequest(params=params), ReadResourceResult)
         except MCPError as error:
             mistakes = _NO_RESOURCE if resource.template else frozenset[int]()
             return self._refused(call, error, mistakes=mistakes)
-        if result.result_type != "complete":
-            raise _unreadable()
         return self._outcome(call, read_contents(result), None)
 
     async def close(self) -> None:
-        """Ends the session. Does not raise for a server that does not answer."""
         self._ended.set()
         if self._owner is None:
             return
@@ -210,9 +185,7 @@ class McpSession:
     def _refused(
         self, call: McpCall, error: MCPError, *, mistakes: frozenset[int] = _WRONG_ARGUMENTS
     ) -> ToolOutcome:
-        """Returns the text about a mistake of the model, which `mistakes` are the codes of. Raises
-        any other refusal.
-        """
+        """Returns the text about a mistake of the model (`mistakes` are its codes), or raises."""
         fault = self.transport.faults.get(call.call_id)
         if fault is None and error.code in mistakes:
             return self._outcome(call, storable(f"Error: {error.message}"), INVALID)
@@ -229,7 +202,6 @@ class McpSession:
         return ToolOutcome(output, error, answer.latency_s, answer.attempts)
 
     def fault_of(self, error: MCPError) -> EndpointFault:
-        """Returns the fault behind an error of the library."""
         message = f"answered with the MCP error {error.code}"
         fault = self.transport.fault or self.transport.refusal
         return fault or EndpointFault(FaultKind.ERROR, message)
@@ -242,7 +214,6 @@ def _mode(protocol_version: str | None) -> str:
 
 
 def _sendable(arguments: str) -> dict[str, Any] | None:
-    """Returns the arguments as JSON that the library can encode; `None` where there is none."""
     try:
         text = json.dumps(json.loads(arguments), ensure_ascii=False, allow_nan=False)
         value = json.loads(storable(text))

@@ -1,4 +1,4 @@
-"""Headers that repeat arguments of a call, as a tool's schema requests with `x-mcp-header`."""
+"""Requests and replies of MCP sessions over the guarded client of endpoints."""
 
 import asyncio
 import json
@@ -39,20 +39,17 @@ from app.tools.mcp_servers import McpResource
 from app.tools.tools import ToolOutcome
 
 MAX_CHARACTERS: Final = 4_096
-"""Limit of characters of all values of a call, as sent."""
 
 
 def argument_headers(
     schema: Mapping[str, Any] | None, arguments: Mapping[str, Any]
 ) -> dict[str, str]:
-    """Returns the headers of a call; none for a schema with an invalid `x-mcp-header`."""
     if not schema or find_invalid_x_mcp_header(schema) is not None:
         return {}
     return mcp_param_headers(x_mcp_header_map(schema), arguments)
 
 
 def headers_fault(schema: Mapping[str, Any] | None, arguments: Mapping[str, Any]) -> str | None:
-    """Returns the text for a model whose arguments are too long for headers."""
     values = argument_headers(schema, arguments).values()
     if sum(map(len, values)) <= MAX_CHARACTERS:
         return None
@@ -65,15 +62,10 @@ def headers_fault(schema: Mapping[str, Any] | None, arguments: Mapping[str, Any]
 REPORTED: Final = "tool_reported"
 INVALID: Final = "invalid_params"
 _READ_CHARACTERS: Final = 300
-"""Number of characters of an error that are searched for an unknown tool."""
 _NO_WORDS: Final = "Error: the tool failed without a message."
 
 
 def read_result(result: CallToolResult) -> tuple[str, str | None]:
-    """Returns the text for the model, and the class of the model's mistake or `None`.
-
-    Structured content is used only for a result without text, because servers repeat it as text.
-    """
     texts = [_text_of(block) for block in result.content]
     if not texts and result.structured_content is not None:
         texts = [json.dumps(result.structured_content, ensure_ascii=False)]
@@ -84,14 +76,11 @@ def read_result(result: CallToolResult) -> tuple[str, str | None]:
 
 
 def read_contents(result: ReadResourceResult) -> str:
-    """Returns the text of a resource, which may have several parts."""
     return storable("\n".join(map(_content_text, result.contents)))
 
 
 def denies_the_tool(name: str, outcome: ToolOutcome) -> bool:
-    """Returns whether an error may mean that the server no longer has the tool. There is no code
-    for that: servers write `Unknown tool: name`, `Tool name not found` and similar texts.
-    """
+    """Returns whether an error may mean that the tool is gone: there is no code for it."""
     if outcome.error not in {REPORTED, INVALID}:
         return False
     text = outcome.output[:_READ_CHARACTERS]
@@ -126,7 +115,6 @@ def _content_text(content: TextResourceContents | BlobResourceContents) -> str:
 
 
 def _bytes(base64_text: str) -> int:
-    """Returns the size of the data in a base64 text."""
     return len(base64_text.rstrip("=")) * 3 // 4
 
 
@@ -147,53 +135,39 @@ _WRONG_PATH: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ServerReply:
-    """A reply in the form that the protocol library reads."""
-
     status: int
     message: dict[str, Any] | None
     session_id: str | None
-    """Session id from the header of a server with sessions."""
 
 
 def read_reply(reply: EgressReply, *, request_id: Any, method: str) -> ServerReply:
-    """Returns the response to a request, or only the status for a notification, whose `request_id`
-    is `None`. Raises `EndpointFault`.
-    """
     session_id = reply.headers.get("mcp-session-id")
     if not is_success(reply.status) and not is_error(reply.status):
-        raise EndpointFault(
-            FaultKind.BAD_REPLY, f"answered {reply.status}; redirects are not followed"
-        )
+        raise _bad(f"answered {reply.status}; redirects are not followed")
     if session_id is not None and _SESSION_ID.fullmatch(session_id) is None:
-        raise EndpointFault(
-            FaultKind.BAD_REPLY,
-            "answered with a session id that is not 1 to 1024 visible characters",
-        )
+        raise _bad("answered with a session id that is not 1 to 1024 visible characters")
     if request_id is None:
         return ServerReply(reply.status, None, session_id)
     message = next(
         (each for each in _messages(reply) if _answers(each, request_id, reply.status)), None
     )
     if message is None and is_success(reply.status):
-        raise EndpointFault(
-            FaultKind.BAD_REPLY, f"answered {reply.status} without a JSON-RPC response"
-        )
+        raise _bad(f"answered {reply.status} without a JSON-RPC response")
     if is_too_deep(message):
-        raise EndpointFault(
-            FaultKind.BAD_REPLY, f"answered with JSON of more than {MAX_DEPTH} levels"
-        )
+        raise _bad(f"answered with JSON of more than {MAX_DEPTH} levels")
     if method == "initialize" and _unknown_version(message):
         known = ", ".join(HANDSHAKE_PROTOCOL_VERSIONS)
-        raise EndpointFault(
-            FaultKind.BAD_REPLY, f"answered with a protocol version that is none of {known}"
-        )
+        raise _bad(f"answered with a protocol version that is none of {known}")
     if method not in NEGOTIATION and _code(message) == INTERNAL_ERROR:
         raise EndpointFault(FaultKind.ERROR, f"answered with the MCP error {INTERNAL_ERROR}")
     return ServerReply(reply.status, message, session_id)
 
 
+def _bad(message: str) -> EndpointFault:
+    return EndpointFault(FaultKind.BAD_REPLY, message)
+
+
 def refusal(status: int, *, in_session: bool) -> EndpointFault:
-    """Returns the fault of an error status without a message of the protocol."""
     if in_session and status == HTTPStatus.NOT_FOUND:
         reason = ": its session is over"
     elif status in _CREDENTIALS_REFUSED:
@@ -214,7 +188,6 @@ def _unknown_version(message: dict[str, Any] | None) -> bool:
 
 
 def _messages(reply: EgressReply) -> Iterator[dict[str, Any]]:
-    """Yields the JSON objects of a body; of an event stream, those of its events."""
     try:
         text = reply.body.decode()
     except UnicodeDecodeError:
@@ -230,7 +203,6 @@ def _messages(reply: EgressReply) -> Iterator[dict[str, Any]]:
 
 
 def _events(text: str) -> Iterator[str]:
-    """Yields the data of each event of a stream."""
     data: list[str] = []
     for line in [*text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), ""]:
         if not line:
@@ -242,9 +214,7 @@ def _events(text: str) -> Iterator[str]:
 
 
 def _answers(message: dict[str, Any], request_id: Any, status: int) -> bool:
-    """Returns whether a message is the response to a request. A server that refuses a request
-    before it has read the id answers with the id null.
-    """
+    """Returns whether a message is the response; one that refuses early has the id null."""
     if not isinstance(message.get("result"), dict) and not isinstance(message.get("error"), dict):
         return False
     own = message.get("id")
@@ -256,16 +226,11 @@ def _code(message: dict[str, Any] | None) -> Any:
     return error.get("code") if isinstance(error, dict) else None
 
 
-def encode_message(message: dict[str, Any]) -> bytes:
-    return json.dumps(message).encode()
-
-
 CALL_ID: Final = "agent-rft/call-id"
 ROLLOUT_ID: Final = "agent-rft/rollout-id"
 _FAILED: Final = -32000
 """JSON-RPC code of a request that got no usable reply; the caller reads the fault instead."""
 _CALLS: Final = frozenset({"tools/call", "resources/read"})
-"""Requests of the model."""
 _NOT_OFFERED: Final = HTTPStatus.METHOD_NOT_ALLOWED
 END_TIMEOUT_S: Final = 5.0
 _CONNECTION_HEADERS: Final = frozenset(
@@ -279,44 +244,32 @@ _CONNECTION_HEADERS: Final = frozenset(
         "user-agent",
     }
 )
-"""Headers of the library's requests that the egress client sets itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class McpServer:
-    """An MCP server as it is called."""
-
     url: str = field(repr=False)
     headers: Mapping[str, str] = field(repr=False)
-    """The customer's own headers."""
     endpoint: Endpoint
     egress: Egress
     signer: CallSigner
     schemas: Mapping[str, dict[str, Any]] = field(default_factory=dict)
     """Input schemas of the tools, by name: some arguments are repeated in headers."""
     resources: Sequence[McpResource] = ()
-    """The resources that were listed."""
     reading_tool: str | None = None
-    """Name of the tool that stands for reading them."""
 
 
 class EndpointTransport(httpx2.AsyncBaseTransport):
-    """Sends the requests of one session, which belongs to one rollout or one listing."""
-
     def __init__(self, server: McpServer, *, trace_id: str) -> None:
         self._server = server
         self._trace_id = trace_id
         self._ending: asyncio.Task[int] | None = None
         self.has_session = False
-        """True if the server has a session."""
         self.fault: EndpointFault | None = None
-        """The last fault of a request that was no tool call."""
         self.refusal: EndpointFault | None = None
         """The last answer to such a request, if it was only a status, which the library drops."""
         self.answers: dict[str, EndpointAnswer[ServerReply]] = {}
-        """Answers by id of the tool call."""
         self.faults: dict[str, EndpointFault] = {}
-        """By id of the tool call."""
         self.callers: dict[str, RunningSpan | None] = {}
         """By id of the tool call: the library sends it from a task of its own."""
 
@@ -367,7 +320,8 @@ class EndpointTransport(httpx2.AsyncBaseTransport):
         if reply.message is not None:
             if called is None:
                 self.refusal = None
-            content = encode_message({**reply.message, "jsonrpc": "2.0", "id": request_id})
+            message = {**reply.message, "jsonrpc": "2.0", "id": request_id}
+            content = json.dumps(message).encode()
             return httpx2.Response(reply.status, headers=headers, content=content)
         if request_id is not None:
             # A refusal without words of the protocol: the library would lose the status.
@@ -393,21 +347,16 @@ class EndpointTransport(httpx2.AsyncBaseTransport):
         return {**self._server.headers, **own}
 
     async def _end(self, request: httpx2.Request) -> httpx2.Response:
-        """Ends the session at the server, in a separate task: if a rollout is cancelled in a call,
-        the library cancels its own request, and the server would keep the session.
-        """
+        """Ends the session in a task of its own: a cancelled rollout cancels requests."""
         self._ending = asyncio.create_task(self._delete(self._headers(request)))
         return httpx2.Response(await asyncio.shield(self._ending))
 
     async def ended(self) -> None:
-        """Waits until a server with a session has confirmed its end, or has not answered in
-        time.
-        """
+        """Waits until a server with a session has confirmed its end, or is too late."""
         if self._ending is not None:
             await asyncio.wait({self._ending})
 
     async def _delete(self, headers: dict[str, str]) -> int:
-        """Sends the DELETE and returns the status, which has no effect on the rollout."""
         try:
             check_headers(headers)
             reply = await self._server.egress.send(
@@ -431,4 +380,4 @@ def _error(request_id: Any, fault: EndpointFault) -> httpx2.Response:
     error = {"code": _FAILED, "message": fault.message}
     message = {"jsonrpc": "2.0", "id": request_id, "error": error}
     headers = {"content-type": "application/json"}
-    return httpx2.Response(200, headers=headers, content=encode_message(message))
+    return httpx2.Response(200, headers=headers, content=json.dumps(message).encode())

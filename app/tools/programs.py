@@ -1,6 +1,5 @@
-"""The layers around a program of the sandbox, and the protection that a running sandbox has.
-
-Pure and small, because the interpreter from which customers' code is forked imports it too.
+"""Programs of the sandbox and its layers. Pure and small: the interpreter from which customers'
+code is forked imports it too.
 """
 
 from collections.abc import Mapping
@@ -17,38 +16,30 @@ LAYERS: Final[tuple[Layer, ...]] = get_args(Layer)
 - `own_user`: a user of its own for each program that runs; only where the runner starts as root
 - `namespaces`: an empty root directory, no network, processes and shared memory of its own
 - `landlock`: no path of the file system, no TCP port, no signal to others
-- `seccomp`: only the system calls that computing needs
-"""
+- `seccomp`: only the system calls that computing needs"""
 ALWAYS: Final[frozenset[Layer]] = frozenset({"limits", "privileges"})
 """Layers that every Linux kernel has."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProtectionLevel:
-    """The protection of a running sandbox: layers that were tried on this machine."""
-
     layers: tuple[Layer, ...]
     modules: tuple[str, ...]
     """Modules that programs can import, beside those built into the interpreter."""
 
     @property
     def names(self) -> str:
-        """The layers as a text."""
         return ", ".join(self.layers)
 
 
 MAX_PROGRAM: Final = 16 * 1024**2
-"""Largest program with its arguments, in bytes of JSON."""
 MAX_REPLY: Final = 1024**2
-"""Largest reply of a program in bytes."""
 
 End = Literal["replied", "time_limit", "output_limit", "crashed"]
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionCall:
-    """Calls one function of a source text and returns its value as JSON."""
-
     source: str
     function: str
     arguments: tuple[Any, ...]
@@ -64,8 +55,6 @@ class FunctionCall:
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """Runs a source text as a whole program and returns its output."""
-
     source: str
     stdin: str
 
@@ -78,19 +67,12 @@ Program = FunctionCall | Script
 
 @dataclass(frozen=True, slots=True)
 class ProgramOutcome:
-    """The end of one program."""
-
     how: End
     reply: str
-    """JSON that the program's process wrote; never to be trusted. Empty unless `how` is
-    `replied`.
-    """
+    """JSON that the program wrote; never to be trusted. Empty unless `how` is `replied`."""
     detail: str
-    """Description of the end of a program without a reply, for its author."""
     elapsed_s: float
-    """Seconds from its start, without its wait for a slot."""
     waited_s: float = 0.0
-    """Seconds until it got a slot."""
 
     @classmethod
     def read(cls, sent: Mapping[str, Any]) -> "ProgramOutcome":

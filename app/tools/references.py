@@ -8,7 +8,6 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationError,
-    ValidatorFunctionWrapHandler,
     WrapValidator,
     field_validator,
     model_validator,
@@ -78,11 +77,8 @@ class NamedReference(RegisteredReference):
 
 @dataclass(frozen=True, slots=True)
 class InlineCurriculum:
-    """Rows instead of files; each split becomes a file of the project."""
-
     training: list[dict[str, Any]]
     validation: list[dict[str, Any]]
-    """Held-out rows; may be empty."""
 
 
 SentCurriculum = RegisteredReference | InlineCurriculum
@@ -94,7 +90,6 @@ def is_reference(sent: Any, definition_key: str) -> bool:
 
 
 def is_registered(part: object) -> bool:
-    """Returns whether a part of a call was read as a reference, not as a definition."""
     return isinstance(part, RegisteredReference)
 
 
@@ -111,38 +106,26 @@ def read_grader_or_reference(sent: Any) -> AnyGrader | AutoGrader | RegisteredRe
 
 
 def read_tool_reference(sent: Any) -> RegisteredReference | None:
-    """Returns the reference of a sent tool; `None` for a definition."""
     return RegisteredReference.model_validate(sent) if is_reference(sent, "server_url") else None
 
 
 def read_grader_reference(sent: Any) -> RegisteredReference | None:
-    """Returns the reference of a sent grader; `None` for a definition."""
     return RegisteredReference.model_validate(sent) if is_reference(sent, "type") else None
 
 
 def read_environment_reference(sent: Any) -> RegisteredReference | None:
-    """Returns the reference of a sent environment; `None` for a definition and for the name of a
-    built-in one.
-    """
     if isinstance(sent, str):
         return None if is_built_in_name(sent) else NamedReference.model_validate({"id": sent})
     return RegisteredReference.model_validate(sent) if is_reference(sent, "type") else None
 
 
 def plays_rows(sent: Any) -> bool:
-    """Says if a sent environment, valid or not, plays the rows of files: any of type `http`, and
-    any registered one. A built-in one makes the tasks.
-    """
     if isinstance(sent, str):
         return not is_built_in_name(sent)
     return isinstance(sent, dict) and (sent.get("type") == HTTP or is_reference(sent, "type"))
 
 
 def unknown_environment(sent: Any) -> InvalidRequest | None:
-    """Returns the error for a text that probably misspells the name of a built-in environment;
-    `None` for anything else. A registered one may have the text as its name, so that this is an
-    error only of a call without the files that a registered one plays.
-    """
     meant = misspelt_environment(sent) if isinstance(sent, str) else None
     if meant is None or is_built_in_name(sent):
         return None
@@ -161,7 +144,6 @@ def read_environment_or_reference(sent: Any) -> AnyEnvironment | RegisteredRefer
 
 
 def read_curriculum(sent: Any) -> SentCurriculum:
-    """Reads an id, `{"id", "version"}`, or rows as `{"training", "validation"}`."""
     if isinstance(sent, str):
         return RegisteredReference.model_validate({"id": sent})
     if not isinstance(sent, dict):
@@ -194,30 +176,18 @@ def _fault(message: str, *path: str | int) -> ValidationError:
 
 
 # These read a union's members by hand, so that an error's place is the path that a client wrote.
-def _tool_by_hand(sent: Any, handler: ValidatorFunctionWrapHandler) -> Any:  # noqa: ARG001 - pydantic's signature
-    return read_tool(sent)
-
-
-def _grader_by_hand(sent: Any, handler: ValidatorFunctionWrapHandler) -> Any:  # noqa: ARG001 - pydantic's signature
-    return read_grader_or_reference(sent)
-
-
-def _environment_by_hand(sent: Any, handler: ValidatorFunctionWrapHandler) -> Any:  # noqa: ARG001 - pydantic's signature
-    return read_environment_or_reference(sent)
-
-
-def _grader_or_auto_by_hand(sent: Any, handler: ValidatorFunctionWrapHandler) -> Any:  # noqa: ARG001 - pydantic's signature
-    return read_grader_or_auto(sent)
-
-
-SentTool = Annotated[ToolSpec | RegisteredReference, WrapValidator(_tool_by_hand)]
-SentGrader = Annotated[Grader | AutoGrader | RegisteredReference, WrapValidator(_grader_by_hand)]
-SentEnvironment = Annotated[
-    Environment | RegisteredReference | str, WrapValidator(_environment_by_hand)
+SentTool = Annotated[ToolSpec | RegisteredReference, WrapValidator(lambda sent, _: read_tool(sent))]
+SentGrader = Annotated[
+    Grader | AutoGrader | RegisteredReference,
+    WrapValidator(lambda sent, _: read_grader_or_reference(sent)),
 ]
-"""The text is read as a definition or as a reference."""
-TriedGrader = Annotated[Grader | AutoGrader, WrapValidator(_grader_or_auto_by_hand)]
-"""A grader of a trial run, whose `item` is a row."""
+SentEnvironment = Annotated[
+    Environment | RegisteredReference | str,
+    WrapValidator(lambda sent, _: read_environment_or_reference(sent)),
+]
+TriedGrader = Annotated[
+    Grader | AutoGrader, WrapValidator(lambda sent, _: read_grader_or_auto(sent))
+]
 
 
 class ReinforcementBody(ReinforcementMethod):
@@ -229,13 +199,11 @@ class ReinforcementBody(ReinforcementMethod):
     """An environment (an extension): a built-in source of tasks, instead of the files, or one of
     type `http`, which plays the rows of the files. It is a definition, a registered one as
     `{"id": "env_…"}`, or a text: the name of a built-in one, or else the id or the name of a
-    registered one. It has its own grader.
-    """
+    registered one. It has its own grader."""
     grader: SentGrader | None = None  # type: ignore[assignment]  # wider before it is resolved
     """The function that scores each rollout: a definition, a registered grader as `{"id":
     "grader_…"}`, or `auto`, which is replaced by the grader that fits the rows of the training
-    file. Required without an `environment`, whose own grader it replaces.
-    """
+    file. Required without an `environment`, whose own grader it replaces."""
     tools: tuple[SentTool, ...] = Field(  # type: ignore[assignment]  # wider before it is resolved
         default=(), max_length=MAX_TOOLS
     )
@@ -267,9 +235,6 @@ class ReinforcementBody(ReinforcementMethod):
         *,
         served: Sequence[McpServerSpec] = (),
     ) -> ReinforcementMethod:
-        """Returns the method with a definition for each reference. MCP servers of referenced tools
-        are added after the sent ones. Nothing is validated again.
-        """
         values = {**dict(self), "tools": tools, "grader": grader, "environment": environment}
         values["mcp_servers"] = servers = (*self.mcp_servers, *served)
         if len(servers) > MAX_MCP_SERVERS:

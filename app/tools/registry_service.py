@@ -1,4 +1,4 @@
-"""Finds the registered object of a reference in a call."""
+"""Registered objects of one noun, their secrets, and references to them in calls."""
 
 import asyncio
 import json
@@ -16,12 +16,7 @@ from app.kit.egress import Egress
 from app.kit.errors import InvalidRequest, NotFound, SecretsLost, WrongState
 from app.kit.faults import UnreadKey
 from app.kit.ids import new_id
-from app.kit.redaction import (
-    require_sealed,
-    restore_secrets,
-    split,
-    with_earlier_values,
-)
+from app.kit.redaction import require_sealed, restore_secrets, split, with_earlier_values
 from app.kit.sealing import SecretBox
 from app.tools.environments import misspelt_environment
 from app.tools.references import NamedReference, RegisteredReference
@@ -40,8 +35,6 @@ class RegistryPorts:
 
 
 class RegistryService:
-    """The registered objects of one noun and one tenant."""
-
     noun: ClassVar[Noun]
     models: ClassVar[tuple[type[BaseModel], ...]] = ()
     """The classes of a definition; empty if it contains neither addresses nor secrets."""
@@ -58,13 +51,11 @@ class RegistryService:
             return await unit.registry.get(self.noun, object_id, version=version)
 
     async def get_named(self, name: str, *, version: int | None = None) -> RegisteredVersion:
-        """Returns the object with this id or, if there is none, the one with this name."""
         async with self._database.tenant(self._tenant) as unit:
             object_id = await unit.registry.id_of(self.noun, name)
             return await unit.registry.get(self.noun, object_id or name, version=version)
 
     async def check_name(self, name: str) -> None:
-        """Raises `InvalidRequest` for a name that is taken."""
         async with self._database.tenant(self._tenant) as unit:
             await unit.registry.check_name(self.noun, name)
 
@@ -83,10 +74,7 @@ class RegistryService:
             await unit.registry.mark_deleted(self.noun, object_id)
 
     async def reveal(self, registered: RegisteredVersion) -> dict[str, Any]:
-        """Returns the definition with its secrets unsealed; never show or store it.
-
-        Raises `WrongState` when the sealed values can no longer be read.
-        """
+        """Returns the definition with its secrets; never show or store it. Raises `WrongState`."""
         try:
             return await asyncio.to_thread(self._revealed, registered)
         except SecretsLost as error:
@@ -99,9 +87,7 @@ class RegistryService:
             ) from error
 
     async def usable(self, registered: RegisteredVersion) -> dict[str, Any]:
-        """Returns the same as `reveal`. Raises `WrongState` also for a definition that was
-        registered under earlier rules and that this version refuses.
-        """
+        """Returns the same as `reveal`. Raises `WrongState` also for one that is refused today."""
         definition = await self.reveal(registered)
         try:
             await asyncio.to_thread(self._validate, definition)
@@ -118,9 +104,7 @@ class RegistryService:
         """Raises `InvalidRequest` for an invalid definition. Makes no calls."""
 
     async def _earlier(self, before: RegisteredVersion) -> dict[str, Any]:
-        """Returns the earlier values for placeholders; none if they are lost, so that an update
-        with all values makes the object usable again.
-        """
+        """Returns the earlier values; none if they are lost, so that an update can repair."""
         try:
             return await asyncio.to_thread(self._revealed, before)
         except SecretsLost as error:
@@ -137,7 +121,6 @@ class RegistryService:
         )
 
     def _revealed(self, registered: RegisteredVersion) -> dict[str, Any]:
-        """Unseals the values. Raises `SecretsLost`."""
         if not self.models:
             return deepcopy(registered.definition)
         opened = {}
@@ -154,16 +137,12 @@ class RegistryService:
     async def _insert(
         self, name: str, definition: dict[str, Any], *, metadata: dict[str, str] | None
     ) -> RegisteredVersion:
-        """Inserts a first version. Raises `InvalidRequest` for a name that is taken or a bad
-        address.
-        """
         (made,) = await self._insert_all([await self._new(name, definition, metadata=metadata)])
         return made
 
     async def _new(
         self, name: str, definition: dict[str, Any], *, metadata: dict[str, str] | None
     ) -> RegisteredVersion:
-        """Returns a first version, checked and sealed."""
         new = RegisteredVersion(
             id=new_id(ID_PREFIXES[self.noun]),
             noun=self.noun,
@@ -177,7 +156,6 @@ class RegistryService:
         return await self._checked_and_sealed(new)
 
     async def _insert_all(self, new: Sequence[RegisteredVersion]) -> list[RegisteredVersion]:
-        """Inserts first versions in one transaction: all of them, or none."""
         made = list[RegisteredVersion]()
         async with self._database.tenant(self._tenant) as unit:
             for one in new:
@@ -188,18 +166,15 @@ class RegistryService:
         return made
 
     async def _append(
-        self,
-        before: RegisteredVersion,
-        definition: dict[str, Any],
-        labels: LabelChanges,
+        self, before: RegisteredVersion, definition: dict[str, Any], labels: LabelChanges
     ) -> RegisteredVersion:
-        """Adds the version after `before`; raises also `WrongState` if that is not the newest."""
+        """Adds the version after `before`. Raises `WrongState` if that is not the newest."""
         new = replace(
             before,
             version=before.version + 1,
-            name=labels.name_after(before),
+            name=before.name if labels.name is None else labels.name,
             definition=await self._with_earlier_values(definition, await self._earlier(before)),
-            metadata=labels.metadata_after(before),
+            metadata=labels.metadata if labels.sets_metadata else before.metadata,
             secrets=None,
         )
         new = await self._checked_and_sealed(new)
@@ -216,15 +191,10 @@ class RegistryService:
         unread = await self._check(plain.definition)
         definition, secrets = await asyncio.to_thread(split, self.models, plain.definition)
         sealed = self._ports.secret_box.seal(
-            secrets,
-            project_id=self._tenant.project_id,
-            row_id=_sealed_for(plain.id, plain.version),
+            secrets, project_id=self._tenant.project_id, row_id=_sealed_for(plain.id, plain.version)
         )
         return replace(
-            plain,
-            definition=definition,
-            secrets=sealed if secrets else None,
-            unread=unread,
+            plain, definition=definition, secrets=sealed if secrets else None, unread=unread
         )
 
     def _check_size(self, definition: dict[str, Any]) -> None:
@@ -236,20 +206,12 @@ class RegistryService:
             )
 
     async def _check(self, definition: dict[str, Any]) -> tuple[UnreadKey, ...]:
-        """Returns the unknown keys. Raises `InvalidRequest` for an address or judge that may not be
-        called. The values must be unsealed.
-        """
         del definition
         return ()
 
     async def _with_earlier_values(
         self, definition: dict[str, Any], before: dict[str, Any]
     ) -> dict[str, Any]:
-        """Returns a copy in which each `[redacted]` is replaced by the earlier value for the same
-        address.
-
-        Refuses a definition beyond the size limit.
-        """
         if not self.models:
             return deepcopy(definition)
         self._check_size(definition)
@@ -259,9 +221,7 @@ class RegistryService:
 
 
 def _sealed_for(object_id: str, version: int) -> str:
-    """Returns the row to which sealed secrets are bound; ids of jobs and of objects are never
-    equal.
-    """
+    """Returns the row to which secrets are bound; no job has such an id."""
     return f"{object_id}{SEALED_VERSION}{version}"
 
 
@@ -282,9 +242,6 @@ async def find_registered(
 
 
 async def _named(name: str, service: RegistryService, *, param: str) -> RegisteredVersion:
-    """Returns the object of a text that is its id or its name. The error about an unknown one names
-    what it was probably meant for.
-    """
     try:
         return await _found(service.get_named, name, None, param=param)
     except InvalidRequest as error:
@@ -297,7 +254,6 @@ async def _named(name: str, service: RegistryService, *, param: str) -> Register
 
 
 def id_parameter(reference: RegisteredReference, noun: Noun, param: str) -> str:
-    """Returns the parameter that has the id of a reference."""
     match noun:
         case Noun.CURRICULUM:
             return "curriculum"

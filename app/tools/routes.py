@@ -4,29 +4,27 @@ import asyncio
 
 from fastapi import APIRouter, Request
 
-from app.curricula.schemas import GeneratedScenarios, GenerateScenarios
-from app.http.dependencies import After, Limit, Services
+from app.curricula.scenarios import GenerateScenarios
+from app.curricula.schemas import GeneratedScenarios
+from app.http.dependencies import Services
 from app.http.error_replies import responses
 from app.http.requests import unless_client_hangs_up
-from app.kit.schemas import Deleted, Page, object_page
-from app.tools.environment_schemas import (
+from app.kit.schemas import Page, object_page
+from app.tools.registry_routes import add_registry_routes
+from app.tools.schemas import (
     CreateEnvironment,
+    CreateTool,
     Environment,
     EnvironmentTestResult,
-    RunEnvironmentTest,
-    UpdateEnvironment,
-)
-from app.tools.registry_pages import AfterVersion, objects_page, versions_page
-from app.tools.schemas import (
-    CreateTool,
     ImportMcpServerTools,
     McpServerTest,
+    RunEnvironmentTest,
     RunMcpServerTest,
     RunToolTest,
     Tool,
     ToolTest,
+    UpdateEnvironment,
     UpdateTool,
-    Version,
     unread_keys,
     warnings_of,
 )
@@ -38,6 +36,7 @@ from app.tools.trial_schemas import (
     ValidatedGrader,
     ValidateGraderRequest,
 )
+from app.wiring import Factory
 
 router = APIRouter(prefix="/v1/tools", tags=["Tools"])
 
@@ -49,39 +48,15 @@ async def create_tool(body: CreateTool, services: Services) -> Tool:
     return Tool.of(await services.tools().create(sent))
 
 
-@router.get("", operation_id="listTools", responses=responses())
-async def list_tools(services: Services, after: After = None, limit: Limit = 20) -> Page[Tool]:
-    """Lists objects, newest first, each in its newest version."""
-    return objects_page(Tool.of, await services.tools().page(after=after, limit=limit))
-
-
-@router.get("/{tool_id}", operation_id="retrieveTool", responses=responses(404))
-async def get_tool(tool_id: str, services: Services, version: Version = None) -> Tool:
-    """Returns a tool, in its newest version unless `version` is sent."""
-    return Tool.of(await services.tools().get(tool_id, version=version))
-
-
-@router.get("/{tool_id}/versions", operation_id="listToolVersions", responses=responses(404))
-async def list_tool_versions(
-    tool_id: str, services: Services, after: AfterVersion = None, limit: Limit = 20
-) -> Page[Tool]:
-    """Lists versions, newest first."""
-    found = await services.tools().versions(tool_id, before=after, limit=limit)
-    return versions_page(Tool.of, found)
-
-
-@router.post("/{tool_id}", operation_id="updateTool", responses=responses(404))
 async def update_tool(tool_id: str, body: UpdateTool, services: Services) -> Tool:
     """Makes a new version; jobs and earlier versions do not change."""
     sent = body.model_dump(exclude_unset=True)
     return Tool.of(await services.tools().update(tool_id, sent))
 
 
-@router.delete("/{tool_id}", operation_id="deleteTool", responses=responses(404))
-async def delete_tool(tool_id: str, services: Services) -> Deleted:
-    """Deletes a tool with all its versions. Jobs keep the definition that they were made with."""
-    await services.tools().delete(tool_id)
-    return Deleted(id=tool_id, object="tool", deleted=True)
+add_registry_routes(
+    router, Tool, Tool.of, Factory.tools, update_tool, nouns=("tool", "a tool", "tools")
+)
 
 
 @router.post("/{tool_id}/test", operation_id="testTool", responses=responses(404))
@@ -89,8 +64,8 @@ async def run_tool_test(
     request: Request, tool_id: str, services: Services, body: RunToolTest | None = None
 ) -> ToolTest:
     """Calls the tool's endpoint, for at most a minute, and checks each answer."""
-    work = services.tools().test(tool_id, (body or RunToolTest()).to_plan())
-    return ToolTest.of(await unless_client_hangs_up(request, work))
+    work = services.tools().test(tool_id, body or RunToolTest())
+    return await unless_client_hangs_up(request, work)
 
 
 environments_router = APIRouter(prefix="/v1/environments", tags=["Environments"])
@@ -103,40 +78,6 @@ async def create_environment(body: CreateEnvironment, services: Services) -> Env
     return Environment.of(await services.environments().create(body.known_keys()), unread)
 
 
-@environments_router.get("", operation_id="listEnvironments", responses=responses())
-async def list_environments(
-    services: Services, after: After = None, limit: Limit = 20
-) -> Page[Environment]:
-    """Lists objects, newest first, each in its newest version."""
-    return objects_page(
-        Environment.of, await services.environments().page(after=after, limit=limit)
-    )
-
-
-@environments_router.get(
-    "/{environment_id}", operation_id="retrieveEnvironment", responses=responses(404)
-)
-async def get_environment(
-    environment_id: str, services: Services, version: Version = None
-) -> Environment:
-    """Returns an environment, in its newest version unless `version` is sent."""
-    return Environment.of(await services.environments().get(environment_id, version=version))
-
-
-@environments_router.get(
-    "/{environment_id}/versions", operation_id="listEnvironmentVersions", responses=responses(404)
-)
-async def list_environment_versions(
-    environment_id: str, services: Services, after: AfterVersion = None, limit: Limit = 20
-) -> Page[Environment]:
-    """Lists versions, newest first."""
-    found = await services.environments().versions(environment_id, before=after, limit=limit)
-    return versions_page(Environment.of, found)
-
-
-@environments_router.post(
-    "/{environment_id}", operation_id="updateEnvironment", responses=responses(404)
-)
 async def update_environment(
     environment_id: str, body: UpdateEnvironment, services: Services
 ) -> Environment:
@@ -146,15 +87,15 @@ async def update_environment(
     return Environment.of(changed, unread)
 
 
-@environments_router.delete(
-    "/{environment_id}", operation_id="deleteEnvironment", responses=responses(404)
+add_registry_routes(
+    environments_router,
+    Environment,
+    Environment.of,
+    Factory.environments,
+    update_environment,
+    nouns=("environment", "an environment", "environments"),
+    deleting=" with all its versions. Jobs keep the definition that they were made\nwith.",
 )
-async def delete_environment(environment_id: str, services: Services) -> Deleted:
-    """Deletes an environment with all its versions. Jobs keep the definition that they were made
-    with.
-    """
-    await services.environments().delete(environment_id)
-    return Deleted(id=environment_id, object="environment", deleted=True)
 
 
 @environments_router.post(
@@ -167,8 +108,8 @@ async def run_environment_test(
     body: RunEnvironmentTest | None = None,
 ) -> EnvironmentTestResult:
     """Plays an episode of one turn, in four calls of ten seconds at most, and checks it."""
-    work = services.environments().test(environment_id, (body or RunEnvironmentTest()).to_plan())
-    return EnvironmentTestResult.of(await unless_client_hangs_up(request, work))
+    work = services.environments().test(environment_id, body or RunEnvironmentTest())
+    return await unless_client_hangs_up(request, work)
 
 
 trials_router = APIRouter(prefix="/v1/fine_tuning/alpha", tags=["Fine-tuning"])
@@ -204,14 +145,7 @@ async def run_tool(body: RunToolRequest, request: Request, services: Services) -
     """Calls a tool once, as training would."""
     trial = body.to_trial()
     outcome = await unless_client_hangs_up(request, services.trials().run_tool(trial))
-    return ToolRun(
-        id=trial.function_call_id,
-        call_id=trial.call_id,
-        output=outcome.output,
-        error=outcome.error,
-        attempts=outcome.attempts,
-        latency_s=outcome.latency_s,
-    )
+    return ToolRun.read(outcome, id=trial.function_call_id, call_id=trial.call_id)
 
 
 @trials_router.post(
@@ -231,8 +165,7 @@ async def run_mcp_server_test(
     body: RunMcpServerTest, request: Request, services: Services
 ) -> McpServerTest:
     """Lists an MCP server as a job would, calls the named tool, and checks each answer."""
-    work = services.mcp_tests().test(body.server, body.to_plan())
-    return McpServerTest.of(await unless_client_hangs_up(request, work))
+    return await unless_client_hangs_up(request, services.mcp_tests().test(body))
 
 
 @trials_router.post("/scenarios/generate", operation_id="generateScenarios", responses=responses())
@@ -242,5 +175,5 @@ async def generate_scenarios(
     """Has a model write tasks for an agent with the given tools, and returns them as the rows of a
     curriculum. Nothing is stored.
     """
-    work = services.trials().write_scenarios(body.to_plan())
+    work = services.trials().write_scenarios(body)
     return GeneratedScenarios.of(await unless_client_hangs_up(request, work))

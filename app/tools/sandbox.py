@@ -7,16 +7,11 @@ import struct
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, Self
 
-from app.tools.programs import (
-    MAX_PROGRAM,
-    MAX_REPLY,
-    Program,
-    ProgramOutcome,
-    ProtectionLevel,
-)
+from app.tools.programs import MAX_PROGRAM, MAX_REPLY, Program, ProgramOutcome, ProtectionLevel
 
 if TYPE_CHECKING:  # graders read this module, and the settings load much
     from app.settings import Settings
@@ -35,16 +30,10 @@ class ProgramTooLarge(Exception):
 
 
 class Sandbox(Protocol):
-    """The sandbox of one project: its programs share the slots of that project and of its
-    organization.
-    """
+    """The sandbox of one project, which shares slots with its organization."""
 
     async def run(self, program: Program) -> ProgramOutcome:
-        """Runs a program in a process of its own, to its end or to its limit.
-
-        Raises `SandboxUnavailable` and `ProgramTooLarge`.
-        """
-        ...
+        """Runs a program to its end or limit. Raises `SandboxUnavailable`, `ProgramTooLarge`."""
 
 
 class SharedSandbox(Protocol):
@@ -54,7 +43,6 @@ class SharedSandbox(Protocol):
 
     async def level(self) -> ProtectionLevel:
         """Returns the active layers. Raises `SandboxUnavailable`."""
-        ...
 
 
 MAX_HEADER: Final = 4096
@@ -64,7 +52,6 @@ SILENCE_S: Final = 30.0
 _LENGTH: Final = struct.Struct(">I")
 _CHUNK: Final = 65_536
 _LONG: Final = 16_384
-"""Number of bytes from which a frame is parsed on a thread."""
 _LONGEST_ADDRESS: Final = 100
 """Longest address in bytes; the kernel accepts 107."""
 
@@ -83,7 +70,6 @@ def to_frame(value: Any) -> bytes:
 
 
 async def read_frame(reader: asyncio.StreamReader, *, limit: int) -> bytes:
-    """Reads one frame of at most `limit` bytes. Raises `BadFrame`."""
     try:
         (length,) = _LENGTH.unpack(await reader.readexactly(_LENGTH.size))
         if length > limit:
@@ -94,7 +80,6 @@ async def read_frame(reader: asyncio.StreamReader, *, limit: int) -> bytes:
 
 
 async def skip_frame(reader: asyncio.StreamReader, *, limit: int) -> None:
-    """Reads one frame of at most `limit` bytes and drops it. Raises `BadFrame`."""
     try:
         (left,) = _LENGTH.unpack(await reader.readexactly(_LENGTH.size))
         if left > limit:
@@ -106,7 +91,6 @@ async def skip_frame(reader: asyncio.StreamReader, *, limit: int) -> None:
 
 
 async def read_object(reader: asyncio.StreamReader, *, limit: int) -> dict[str, Any]:
-    """Reads one frame with a JSON object. Raises `BadFrame`."""
     frame = await read_frame(reader, limit=limit)
     try:
         # On a thread where it is long: other calls wait for this loop.
@@ -139,36 +123,18 @@ _MAX_ANSWER: Final = 7 * MAX_REPLY
 """Largest reply as text within JSON, where one byte becomes six at most."""
 
 
+@dataclass(frozen=True, slots=True)
 class UnixSandbox:
-    """Implements `Sandbox` and `SharedSandbox`."""
-
-    def __init__(
-        self,
-        socket: Path,
-        *,
-        organization_id: str = "",
-        project_id: str = "",
-        patience_s: float = PATIENCE_S,
-        silence_s: float = SILENCE_S,
-        wait_s: float | None = None,
-    ) -> None:
-        """`wait_s` limits a program's wait for its start; `None`: as long as the runner allows."""
-        self._socket = socket
-        self._organization_id = organization_id
-        self._project_id = project_id
-        self._patience_s = patience_s
-        self._silence_s = silence_s
-        self._wait_s = wait_s
+    socket: Path
+    organization_id: str = ""
+    project_id: str = ""
+    patience_s: float = PATIENCE_S
+    silence_s: float = SILENCE_S
+    wait_s: float | None = None
+    """Limit of a program's wait for its start; `None`: as long as the runner allows."""
 
     def for_project(self, organization_id: str, project_id: str) -> Self:
-        return type(self)(
-            self._socket,
-            organization_id=organization_id,
-            project_id=project_id,
-            patience_s=self._patience_s,
-            silence_s=self._silence_s,
-            wait_s=self._wait_s,
-        )
+        return replace(self, organization_id=organization_id, project_id=project_id)
 
     async def run(self, program: Program) -> ProgramOutcome:
         # On a thread: the arguments may be long, and other calls wait for this loop.
@@ -178,12 +144,12 @@ class UnixSandbox:
         header = to_frame(
             {
                 "op": "run",
-                "organization": self._organization_id,
-                "project": self._project_id,
-                "wait_s": self._wait_s,
+                "organization": self.organization_id,
+                "project": self.project_id,
+                "wait_s": self.wait_s,
             }
         )
-        until, delay_s = time.monotonic() + self._patience_s, _FIRST_DELAY_S
+        until, delay_s = time.monotonic() + self.patience_s, _FIRST_DELAY_S
         while True:
             try:
                 return ProgramOutcome.read(await self._exchange(header + body))
@@ -201,7 +167,7 @@ class UnixSandbox:
         try:
             answer = await self._answer(question)
         except TimeoutError:
-            problem = f"has sent no keep-alive for {self._silence_s:g} s"
+            problem = f"has sent no keep-alive for {self.silence_s:g} s"
             raise SandboxUnavailable(problem) from None
         except (OSError, BadFrame):
             raise SandboxUnavailable("does not answer") from None
@@ -210,13 +176,13 @@ class UnixSandbox:
         return answer
 
     async def _answer(self, question: bytes) -> dict[str, Any]:
-        with socket_address(self._socket) as address:
-            async with asyncio.timeout(self._silence_s):
+        with socket_address(self.socket) as address:
+            async with asyncio.timeout(self.silence_s):
                 reader, writer = await asyncio.open_unix_connection(address)
         try:
             writer.write(question)  # no `drain`: the runner reads a program when it has a slot
             while True:
-                async with asyncio.timeout(self._silence_s):
+                async with asyncio.timeout(self.silence_s):
                     answer = await read_object(reader, limit=_MAX_ANSWER)
                 if answer != KEEP_ALIVE:
                     return answer

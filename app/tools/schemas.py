@@ -1,26 +1,17 @@
-"""A check of a contract test on the wire, whatever was tested."""
+"""Registered objects, tools and environments on the wire (an extension), and their tests."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any, Final, Literal, Self
 
 from fastapi import Query
-from pydantic import ConfigDict, Field, StringConstraints
+from pydantic import ConfigDict, Field, PrivateAttr, StringConstraints
 
 from app.kit.errors import CONSTANT_GRADER, NoEffect
 from app.kit.faults import UNKNOWN_PARAMETER, UnreadKey, unknown_key_error, unread
 from app.kit.fields import DescribedModel, FieldKind, Json, WalkedField
 from app.kit.schemas import ClosedBody, Metadata, WireModel
 from app.kit.texts import TOOL_NAME
-from app.tools.contracts import (
-    MAX_RATE,
-    MAX_REQUESTS,
-    CallPlan,
-    CheckResult,
-    CheckStatus,
-    ContractReport,
-    McpCallPlan,
-    McpReport,
-)
+from app.tools.contracts import MAX_RATE, MAX_REQUESTS, CheckResult, CheckStatus
 from app.tools.mcp_servers import McpResource, McpServerSpec, McpTool, McpToolName
 from app.tools.registry import LabelChanges, RegisteredVersion
 from app.tools.tools import RateLimit
@@ -33,12 +24,19 @@ class ContractCheck(DescribedModel):
     """Result of the check."""
     detail: str
     """The result in a sentence."""
+    _data: Json = PrivateAttr(default_factory=dict)
 
     @classmethod
     def of(cls, check: CheckResult) -> Self:
-        """Returns the check; its numbers are left out where the schema has none."""
         named = {"name": check.name, "status": check.status, "detail": check.detail}
-        return cls.model_validate({**check.data, **named})
+        made = cls.model_validate({**check.data, **named})
+        made._data = check.data  # noqa: SLF001 - its own class
+        return made
+
+    @property
+    def data(self) -> Json:
+        """All numbers of the check, for a page."""
+        return self._data
 
 
 _MOST_WARNINGS: Final = 200
@@ -58,14 +56,6 @@ class RegistryWarning(DescribedModel):
     """The fault in a sentence, with the nearest known name."""
     param: str
     """The part, as a path from the body."""
-
-    @classmethod
-    def of(cls, key: UnreadKey) -> Self:
-        return cls(message=key.message, param=key.param)
-
-    @classmethod
-    def of_unused(cls, part: NoEffect) -> Self:
-        return cls(code=CONSTANT_GRADER, message=f"{part.message}.", param=part.param)
 
 
 class RegisteredObject(DescribedModel):
@@ -87,10 +77,6 @@ class RegisteredObject(DescribedModel):
 
 
 def unread_keys(body: WireModel, shown: type[RegisteredObject]) -> tuple[UnreadKey, ...]:
-    """Returns the unknown keys outside the definition; keys of a reply may be sent back.
-
-    Raises `InvalidRequest` for the first one that is refused.
-    """
     known = frozenset(type(body).model_fields)
     walked = [
         WalkedField(FieldKind.UNKNOWN, (key,), value, body, known=known)
@@ -104,13 +90,11 @@ def unread_keys(body: WireModel, shown: type[RegisteredObject]) -> tuple[UnreadK
 
 
 def label_changes(body: WireModel) -> LabelChanges:
-    """Reads `name` and `metadata` of an update, whose absent fields do not change."""
     sent = body.model_dump(include={"name", "metadata"}, exclude_unset=True)
     return LabelChanges(sent.get("name"), sent.get("metadata"), "metadata" in sent)
 
 
 def own_keys(registered: RegisteredVersion, unread: Sequence[UnreadKey] = ()) -> dict[str, Any]:
-    """Returns the fields that the service sets. `unread` are keys beside the definition."""
     return {
         "id": registered.id,
         "created_at": registered.created_at,
@@ -125,9 +109,11 @@ def own_keys(registered: RegisteredVersion, unread: Sequence[UnreadKey] = ()) ->
 def warnings_of(
     unread: Sequence[UnreadKey], unused: Sequence[NoEffect]
 ) -> list[RegistryWarning] | None:
-    """Returns the warnings of a reply, `None` without any."""
-    found = [RegistryWarning.of_unused(part) for part in unused]
-    found += [RegistryWarning.of(key) for key in unread]
+    found = [
+        RegistryWarning(code=CONSTANT_GRADER, message=f"{part.message}.", param=part.param)
+        for part in unused
+    ]
+    found += [RegistryWarning(message=key.message, param=key.param) for key in unread]
     return found[:_MOST_WARNINGS] or None
 
 
@@ -208,9 +194,6 @@ class RunToolTest(ClosedBody):
     rate: Annotated[float, Field(ge=0.1, le=MAX_RATE, strict=True)] = 10.0
     """Calls per second."""
 
-    def to_plan(self) -> CallPlan:
-        return CallPlan(self.arguments, self.item or {}, self.requests, self.rate)
-
 
 class ToolCheck(ContractCheck):
     """One check; it may have further keys with its numbers."""
@@ -239,10 +222,6 @@ class ToolTest(DescribedModel):
     checks: list[ToolCheck]
     """The checks, in the order in which they ran."""
 
-    @classmethod
-    def of(cls, report: ContractReport) -> "ToolTest":
-        return cls.read(report, checks=[ToolCheck.of(check) for check in report.checks])
-
 
 class RunMcpServerTest(ClosedBody):
     """An MCP server of a job, and the tool to call."""
@@ -253,9 +232,6 @@ class RunMcpServerTest(ClosedBody):
     """Name of a tool that is called twice with the same id; absent: none is called."""
     arguments: Json | None = None
     """Arguments of the call, only beside `tool`; absent: made up from the tool's schema."""
-
-    def to_plan(self) -> McpCallPlan:
-        return McpCallPlan(self.tool, self.arguments)
 
 
 class ImportMcpServerTools(ClosedBody):
@@ -289,11 +265,135 @@ class McpServerTest(DescribedModel):
     checks: list[ToolCheck]
     """The checks, in the order in which they ran."""
 
+
+AfterVersion = Annotated[
+    int | None,
+    Query(
+        alias="after",
+        ge=1,
+        le=2**31 - 1,
+        description="Number of the last version of the previous page",
+    ),
+]
+
+
+_Text = Annotated[str, StringConstraints(max_length=100_000)]
+
+
+class _EnvironmentKeys(WireModel):
+    """An unknown key with a text, number or boolean is named in the reply's `warnings`; one with an
+    object or list is refused.
+    """
+
+    headers: Annotated[dict[str, str], Field(max_length=64)] | None = None
+    """Headers sent with every call; stored encrypted, shown as `[redacted]`."""
+    rate_limit: RateLimit | None = None
+    """Limit of requests per second from jobs."""
+    metadata: Metadata | None = None
+
+    def known_keys(self) -> dict[str, Any]:
+        return self.model_dump(exclude_unset=True, include=set(type(self).model_fields))
+
+
+class CreateEnvironment(_EnvironmentKeys):
+    """A new registered environment."""
+
+    type: Literal["http"] = "http"
+    """Kind of the environment."""
+    name: ToolName
+    """Unique name in the project, used in messages about lost rollouts."""
+    url: Url
+    """Address that `reset`, `step` and `close` are POSTed to."""
+
+
+class UpdateEnvironment(_EnvironmentKeys):
+    """Changes that make a new version of an environment; absent fields do not change, and `null`
+    removes an optional key.
+    """
+
+    name: ToolName | None = None
+    """Name that no other environment of the project has; messages about lost rollouts have it."""
+    url: Url | None = None
+    """Address that `reset`, `step` and `close` are POSTed to."""
+
+
+class Environment(RegisteredObject):
+    """A version of a registered environment, which jobs refer to by id."""
+
+    object: Literal["environment"] = "environment"
+    type: Literal["http"]
+    """Kind of the environment."""
+    url: str
+    """Address that `reset`, `step` and `close` are POSTed to, with query values redacted."""
+    headers: dict[str, str] | None = None
+    """Headers sent with every call, each shown as `[redacted]`."""
+    rate_limit: float | None = None
+    """Limit of requests per second from jobs."""
+
     @classmethod
-    def of(cls, report: McpReport) -> "McpServerTest":
-        return cls.read(
-            report,
-            tools=list(report.tools),
-            resources=list(report.resources),
-            checks=[ToolCheck.of(check) for check in report.checks],
-        )
+    def of(cls, registered: RegisteredVersion, unread: Sequence[UnreadKey] = ()) -> "Environment":
+        return cls.model_validate({**registered.definition, **own_keys(registered, unread)})
+
+
+class EnvironmentTestCall(ClosedBody):
+    """A tool call of the turn that a test sends."""
+
+    name: ToolName
+    """Name of the tool."""
+    arguments: _Text = "{}"
+    """The arguments as JSON text."""
+
+
+class RunEnvironmentTest(ClosedBody):
+    """The episode that a test plays with a registered environment."""
+
+    task: Json | None = None
+    """The row that is sent with `reset`; `messages` in it must be a conversation, as in a file."""
+    seed: Annotated[int, Field(ge=0, lt=2**31, strict=True)] = 0
+    """The seed that is sent with `reset`."""
+    content: _Text | None = None
+    """Text of the turn that is sent with `step`. Without it and without `tool_calls`, the turn
+    calls the first offered tool, or contains a sentence about the test."""
+    tool_calls: Annotated[list[EnvironmentTestCall], Field(max_length=64)] | None = None
+    """Tool calls of the turn."""
+
+
+class EnvironmentCheck(ContractCheck):
+    """One check of a test."""
+
+
+class EnvironmentExchange(DescribedModel):
+    """One call of a test, with its answer."""
+
+    call: str
+    """`reset`, `step`, `step again` or `close`."""
+    sent: Json
+    """The body that was sent."""
+    status: int | None
+    """Status of the answer; `null` where there was none."""
+    answered: str | None
+    """The beginning of the answer's body."""
+    latency_ms: float | None
+    """Milliseconds until the answer."""
+
+
+class EnvironmentTestResult(DescribedModel):
+    """Results of the test of a registered environment."""
+
+    object: Literal["environment.test"] = "environment.test"
+    environment_id: str
+    """Id of the environment."""
+    version: int
+    name: str
+    """Name of the environment."""
+    url: str
+    """Address that was called."""
+    created_at: int
+    duration_ms: float
+    """Milliseconds of the whole test."""
+    passed: bool
+    """True when no check failed."""
+    checks: list[EnvironmentCheck]
+    """The checks, in the order in which they ran."""
+    exchanges: list[EnvironmentExchange]
+    """Every call with its answer, in order."""

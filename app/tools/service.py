@@ -1,4 +1,4 @@
-"""Saves the tools that an MCP server lists as registered tools, which jobs name by id."""
+"""Registered tools and environments, and tools that are saved from an MCP server."""
 
 import asyncio
 import time
@@ -15,14 +15,7 @@ from app.kit.fields import parameter
 from app.kit.json_schemas import refuse_function_schema
 from app.kit.redaction import shown_url
 from app.kit.slots import RETRY_LONG_WORK_AFTER_S, ProjectSlots
-from app.tools.contract_tests import CALL_TIMEOUT_S
-from app.tools.contracts import (
-    MAX_PACED_S,
-    CallPlan,
-    ContractReport,
-    EnvironmentPlan,
-    EnvironmentReport,
-)
+from app.tools.contracts import CALL_TIMEOUT_S, MAX_PACED_S, passed
 from app.tools.definition_check import RegisteredEndpointService, check_definition, read_definition
 from app.tools.environment_contract import EnvironmentTest
 from app.tools.environment_options import HttpEnvironmentSpec
@@ -31,13 +24,20 @@ from app.tools.mcp_contract import McpContractService
 from app.tools.mcp_listings import label_fault, refuse_served, served_tools
 from app.tools.mcp_servers import McpServerSpec
 from app.tools.registry import Noun, RegisteredVersion
+from app.tools.schemas import (
+    EnvironmentCheck,
+    EnvironmentTestResult,
+    RunEnvironmentTest,
+    RunToolTest,
+    ToolCheck,
+    ToolTest,
+)
 from app.tools.tool_contract import ContractTest, run_checks
 from app.tools.tools import KEY, LABEL, ToolSpec, rate_fault, sent_rate
 
 _ADAPTER: Final = TypeAdapter(ToolSpec)
 MAX_TESTS: Final = 2
-"""Tests of one project at the same time. Each sends up to 50 calls a second to an address that the
-customer chooses; a hundred tests would be an attack on that address.
+"""Tests of one project at the same time: a hundred, each of 50 calls a second, would be an attack.
 """
 
 
@@ -53,7 +53,6 @@ class ToolService(RegisteredEndpointService):
     async def create_all(
         self, definitions: Iterable[dict[str, Any]], *, metadata: dict[str, str] | None
     ) -> list[RegisteredVersion]:
-        """Registers tools, all or none. Raises `InvalidRequest`, also for a name that is taken."""
         new = [await self._new(one["name"], one, metadata=metadata) for one in definitions]
         return await self._insert_all(new)
 
@@ -74,10 +73,7 @@ class ToolService(RegisteredEndpointService):
         if fault is not None:
             raise fault
 
-    async def test(self, tool_id: str, plan: CallPlan) -> ContractReport:
-        """Calls the tool's endpoint. Raises `InvalidRequest` for a plan that would take too long,
-        `RateLimited` while other tests of the project run.
-        """
+    async def test(self, tool_id: str, plan: RunToolTest) -> ToolTest:
         if plan.requests / plan.rate > MAX_PACED_S:
             raise InvalidRequest(
                 f"{plan.requests} requests at {plan.rate:g} per second take longer than "
@@ -99,7 +95,7 @@ class ToolService(RegisteredEndpointService):
         created_at, started = int(time.time()), time.monotonic()
         with self._slots.taken(self._tenant.project_id):
             checks = await run_checks(test)
-        return ContractReport(
+        return ToolTest(
             tool_id=registered.id,
             version=registered.version,
             name=tool.name,
@@ -107,7 +103,8 @@ class ToolService(RegisteredEndpointService):
             created_at=created_at,
             duration_ms=round(1000 * (time.monotonic() - started), 1),
             calls=len(test.egress.exchanges),
-            checks=tuple(checks),
+            passed=passed(checks),
+            checks=list(map(ToolCheck.of, checks)),
         )
 
 
@@ -119,9 +116,6 @@ class McpImportService:
     async def save(
         self, server: McpServerSpec, *, metadata: dict[str, str] | None
     ) -> list[RegisteredVersion]:
-        """Raises `InvalidRequest` for a server that cannot be listed, for tools that a job could
-        not offer, and for a name that another tool has.
-        """
         listing = await self._servers.listing(server)
         return await self._tools.create_all(served_tools(server, listing), metadata=metadata)
 
@@ -150,7 +144,7 @@ class EnvironmentService(RegisteredEndpointService):
 
     @override
     def _check_name(self, name: str) -> None:
-        """Raises `InvalidRequest` for the name of a built-in environment, which a job would get."""
+        """A job would get the built-in one."""
         if is_built_in_name(name):
             raise InvalidRequest(
                 f"'{name}' is the name of a built-in environment.", param="name", code="name_taken"
@@ -169,11 +163,8 @@ class EnvironmentService(RegisteredEndpointService):
     def _validate(self, definition: dict[str, Any]) -> None:
         read_definition(_ADAPTER_ENVIRONMENTS, definition, self.root)
 
-    async def test(self, environment_id: str, plan: EnvironmentPlan) -> EnvironmentReport:
-        """Plays an episode of one turn with the customer's environment. Raises `RateLimited` while
-        other tests of the project run, and `InvalidRequest` for messages that no row may have.
-        """
-        _check_messages(plan.task)
+    async def test(self, environment_id: str, plan: RunEnvironmentTest) -> EnvironmentTestResult:
+        _check_messages(plan.task or {})
         registered = await self.get(environment_id)
         environment = _ADAPTER_ENVIRONMENTS.validate_python(await self.usable(registered))
         test = EnvironmentTest(
@@ -187,23 +178,16 @@ class EnvironmentService(RegisteredEndpointService):
         created_at, started = int(time.time()), time.monotonic()
         with self._slots.taken(self._tenant.project_id):
             checks = await test.run()
-        return EnvironmentReport(
+        return EnvironmentTestResult(
             environment_id=registered.id,
             version=registered.version,
             name=environment.name,
             url=shown_url(environment.url),
             created_at=created_at,
             duration_ms=round(1000 * (time.monotonic() - started), 1),
-            exchanges=tuple(test.exchanges),
-            checks=tuple(checks),
-        )
-
-
-def _check_name(name: str) -> None:
-    """Raises `InvalidRequest` for the name of a built-in environment, which a job would get."""
-    if is_built_in_name(name):
-        raise InvalidRequest(
-            f"'{name}' is the name of a built-in environment.", param="name", code="name_taken"
+            passed=passed(checks),
+            checks=list(map(EnvironmentCheck.of, checks)),
+            exchanges=test.exchanges,
         )
 
 

@@ -1,6 +1,4 @@
-"""Registered objects as rows. A deleted object is hidden from reads, and its name can be used
-again.
-"""
+"""Registered objects as rows. A deleted one is hidden, and its name can be used again."""
 
 from sqlalchemy import Select, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
@@ -22,7 +20,6 @@ class RegistryStore:
         self._project_id = project_id
 
     async def insert(self, new: RegisteredVersion) -> None:
-        """Inserts an object's first version. Raises `InvalidRequest` when the name is taken."""
         head = insert(Head).values(
             id=new.id,
             project_id=self._project_id,
@@ -37,10 +34,7 @@ class RegistryStore:
         await self._insert_version(new)
 
     async def append(self, new: RegisteredVersion) -> None:
-        """Inserts the version that follows the current one.
-
-        Raises `WrongState` when another update came first, `NotFound` when the object was deleted.
-        """
+        """Inserts the next version. Raises `WrongState` if another came first."""
         moved = (
             update(Head)
             .where(
@@ -67,7 +61,6 @@ class RegistryStore:
     async def get(
         self, noun: Noun, object_id: str, *, version: int | None = None
     ) -> RegisteredVersion:
-        """Returns the current version, or the given one. Raises `NotFound`."""
         number = Head.version if version is None else version
         query = self._not_deleted(noun).where(Head.id == object_id, Version.version == number)
         row = (await self._session.execute(query)).one_or_none()
@@ -79,7 +72,6 @@ class RegistryStore:
         return _to_registered(*row)
 
     async def check_name(self, noun: Noun, name: str) -> None:
-        """Raises `InvalidRequest` for a name that another object has."""
         taken = select(Head.id).where(
             Head.noun == noun.value, Head.deleted_at.is_(None), Head.name == name
         )
@@ -87,7 +79,6 @@ class RegistryStore:
             raise name_taken(noun, name)
 
     async def id_of(self, noun: Noun, name: str) -> str | None:
-        """Returns the id of the object whose id, or else whose name, this is."""
         known = (
             select(Head.id)
             .where(
@@ -104,13 +95,9 @@ class RegistryStore:
     async def page(
         self, noun: Noun, *, after: str | None, limit: int
     ) -> tuple[list[RegisteredVersion], bool]:
-        """Returns a page of current versions, newest object first."""
         query = self._not_deleted(noun).where(Version.version == Head.version)
         query = await _NEWEST_FIRST.start_after(
-            self._session,
-            query,
-            after=after,
-            cursor=[Head.id == after, Head.noun == noun.value],
+            self._session, query, after=after, cursor=[Head.id == after, Head.noun == noun.value]
         )
         rows, more = cut((await self._session.execute(query.limit(limit + 1))).all(), limit)
         return [_to_registered(*row) for row in rows], more
@@ -118,7 +105,6 @@ class RegistryStore:
     async def versions(
         self, noun: Noun, object_id: str, *, before: int | None, limit: int
     ) -> tuple[list[RegisteredVersion], bool]:
-        """Returns a page of versions, newest first. Raises `NotFound`."""
         query = self._not_deleted(noun).where(Head.id == object_id)
         if before is not None:
             query = query.where(Version.version < before)
@@ -130,10 +116,7 @@ class RegistryStore:
         return [_to_registered(*row) for row in rows], more
 
     async def mark_deleted(self, noun: Noun, object_id: str) -> None:
-        """Hides an object and removes its versions with their sealed secrets: a job has its own
-        copy. The head stays for a day, so that a list can continue paging after it. Raises
-        `NotFound`.
-        """
+        """Removes an object's versions and secrets; the hidden head stays for paging."""
         await self.get(noun, object_id)
         await self._session.execute(
             update(Head).where(Head.id == object_id).values(deleted_at=func.now())
@@ -157,16 +140,12 @@ class RegistryStore:
     def _not_deleted(noun: Noun) -> Select[Head, Version]:
         return (
             select(Head, Version)
-            .join(
-                Version,
-                (Version.project_id == Head.project_id) & (Version.object_id == Head.id),
-            )
+            .join(Version, (Version.project_id == Head.project_id) & (Version.object_id == Head.id))
             .where(Head.noun == noun.value, Head.deleted_at.is_(None))
         )
 
 
 def _name_error(error: IntegrityError, new: RegisteredVersion) -> Exception:
-    """Returns `InvalidRequest` for a name that is taken, and any other error unchanged."""
     if _NAME_INDEX not in str(error.orig):
         return error
     return name_taken(new.noun, new.name)
@@ -174,9 +153,7 @@ def _name_error(error: IntegrityError, new: RegisteredVersion) -> Exception:
 
 def name_taken(noun: Noun, name: str) -> InvalidRequest:
     return InvalidRequest(
-        f"Another {noun.value} named '{name}' exists already.",
-        param="name",
-        code="name_taken",
+        f"Another {noun.value} named '{name}' exists already.", param="name", code="name_taken"
     )
 
 

@@ -10,8 +10,6 @@ from app.kit.sql import Base, JsonColumn, Now, Timestamp, of_project
 
 
 class RegisteredObjectTable(Base):
-    """Head of an object: its current name and version."""
-
     __tablename__ = "registered_objects"
     __table_args__ = (
         PrimaryKeyConstraint("project_id", "id"),
@@ -37,8 +35,6 @@ class RegisteredObjectTable(Base):
 
 
 class RegisteredVersionTable(Base):
-    """A version of an object; it never changes."""
-
     __tablename__ = "registered_versions"
     __table_args__ = (
         PrimaryKeyConstraint("project_id", "object_id", "version"),

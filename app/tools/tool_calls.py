@@ -24,7 +24,6 @@ class ToolCall:
 
     name: str
     arguments: str
-    """JSON text, as the model wrote it."""
     call_id: str
     """`call_…`: the idempotency key of the call over all its attempts."""
     function_call_id: str
@@ -33,7 +32,6 @@ class ToolCall:
     item: dict[str, Any] = field(default_factory=dict)
 
     def encode(self) -> bytes:
-        """Returns ASCII JSON, so that any text of the model can be sent."""
         request = {
             "type": "function_call",
             "id": self.function_call_id,
@@ -46,12 +44,8 @@ class ToolCall:
         return json.dumps(request, separators=(",", ":")).encode()
 
     def request(self, headers: dict[str, str] | None) -> EndpointRequest:
-        """Returns the endpoint request of this call, with the customer's own headers."""
         return EndpointRequest(
-            headers=headers or {},
-            body=self.encode(),
-            call_id=self.call_id,
-            trace_id=self.trace_id,
+            headers=headers or {}, body=self.encode(), call_id=self.call_id, trace_id=self.trace_id
         )
 
 
@@ -62,9 +56,6 @@ async def call_tool(
     signer: CallSigner,
     hidden: Callable[[str], str] = str,
 ) -> ToolOutcome:
-    """Runs one call with its retries; `hidden` hides credentials in an error's text. Raises
-    `EndpointFault` for a fault of the endpoint.
-    """
     try:
         answer = await endpoint.call(request, partial(read_output, hidden=hidden), signer=signer)
     except EndpointFault as fault:
@@ -79,9 +70,6 @@ async def call_tool(
 def read_output(
     reply: EgressReply, *, hidden: Callable[[str], str] = str
 ) -> tuple[str, str | None]:
-    """Returns the text for the model, and the class of the model's mistake or `None`. Raises
-    `EndpointFault`.
-    """
     if not is_error(reply.status):
         output = _output(reply)
         if not is_success(reply.status) or output is None:

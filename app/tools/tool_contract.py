@@ -1,4 +1,4 @@
-"""Runs the checks of a contract test in their order, each within the remaining time."""
+"""The contract test of a tool endpoint: its checks, each within the remaining time."""
 
 import asyncio
 import json
@@ -6,21 +6,24 @@ import math
 import time
 from collections.abc import Awaitable, Callable
 from collections.abc import Set as AbstractSet
-from typing import Any, Final, assert_never
+from functools import partial
+from typing import Any, Final
 
 from app.kit.egress import Egress, EgressReply, FailureKind
 from app.kit.endpoint_pool import MAX_REQUEST_BYTES, Endpoint, EndpointPool
 from app.kit.endpoints import CallSigner, EndpointFault, FaultKind
 from app.kit.ids import new_id, random_text
 from app.kit.redaction import Echoes
-from app.tools.contract_tests import (
+from app.tools.contracts import (
+    MAX_PACED_S,
     TIME_OVER,
+    CheckResult,
     Deadline,
     recording_egress,
     report_text,
     signature_check,
 )
-from app.tools.contracts import MAX_PACED_S, CallPlan, CheckResult
+from app.tools.schemas import RunToolTest
 from app.tools.tool_calls import ToolCall, call_tool
 from app.tools.tools import ToolOutcome, ToolSpec, declared_rate, sample_arguments
 
@@ -28,13 +31,11 @@ _GONE: Final = frozenset({FaultKind.UNREACHABLE, FaultKind.TIMEOUT, FaultKind.RE
 
 
 class ContractTest:
-    """One test of one endpoint."""
-
     def __init__(
         self,
         egress: Egress,
         tool: ToolSpec,
-        plan: CallPlan,
+        plan: RunToolTest,
         *,
         secret_keys: tuple[str, ...],
         project_id: str,
@@ -56,7 +57,6 @@ class ContractTest:
         return {"model_sees": await self._shown(outcome.output), "error": outcome.error}
 
     async def _shown(self, output: str) -> str:
-        """Returns an output without the credentials that the endpoint was sent, cut if long."""
         return report_text(await asyncio.to_thread(self._echoes.hidden_in, output))
 
     @property
@@ -73,42 +73,32 @@ class ContractTest:
         return pool.endpoint(self.tool.server_url)
 
     def call(self, *, name: str | None = None, arguments: str | None = None) -> ToolCall:
-        """Makes a call with new ids."""
         return ToolCall(
             name=self.tool.name if name is None else name,
             arguments=self._arguments if arguments is None else arguments,
             call_id=new_id("call_"),
             function_call_id=new_id("fc_"),
             trace_id=new_id("trace_"),
-            item=self.plan.item,
+            item=self.plan.item or {},
         )
 
     async def send(
         self, endpoint: Endpoint, call: ToolCall, *, is_shown: bool = True
     ) -> ToolOutcome | EndpointFault:
         """`is_shown` hides credentials in the output of an error, which takes time."""
+        request = call.request(self.tool.headers)
+        hidden = self._echoes.hidden_in if is_shown else str
         try:
-            request = call.request(self.tool.headers)
-            return await call_tool(
-                endpoint,
-                request,
-                signer=self._signer,
-                hidden=self._echoes.hidden_in if is_shown else str,
-            )
+            return await call_tool(endpoint, request, signer=self._signer, hidden=hidden)
         except EndpointFault as fault:
             return fault
 
     async def shape(self) -> tuple[CheckResult, bool]:
-        """Returns the check, and whether further calls can succeed."""
         call = self.call()
         result = await self.send(self.endpoint(), call)
-        match result:
-            case EndpointFault() as fault:
-                return _failed("shape", fault), fault.kind not in _GONE
-            case ToolOutcome() as outcome:
-                return await self._shape_of(call, outcome), True
-            case _:
-                assert_never(result)
+        if isinstance(result, EndpointFault):
+            return _failed("shape", result), result.kind not in _GONE
+        return await self._shape_of(call, result), True
 
     async def _shape_of(self, call: ToolCall, result: ToolOutcome) -> CheckResult:
         data = await self._seen(result)
@@ -126,36 +116,22 @@ class ContractTest:
             return CheckResult("shape", "failed", text, data)
         return CheckResult("shape", "passed", "JSON with a string `output`.", data)
 
-    async def mistake(self, check: str, *, name: str | None, arguments: str | None) -> CheckResult:
-        """Makes an invalid call, as a model might: the reply must describe the mistake."""
+    async def mistake(
+        self, check: str, *, name: str | None = None, arguments: str | None = None
+    ) -> CheckResult:
         result = await self.send(self.endpoint(), self.call(name=name, arguments=arguments))
-        match result:
-            case EndpointFault() as fault:
-                return _failed(check, fault)
-            case ToolOutcome() as outcome:
-                return _mistake_check(check, outcome.error, await self._seen(outcome))
-            case _:
-                assert_never(result)
-
-    async def malformed_arguments(self) -> CheckResult:
-        return await self.mistake("malformed_arguments", name=None, arguments='{"unfinished": ')
-
-    async def unknown_tool(self) -> CheckResult:
-        name = f"no_such_tool_{random_text(6)}"
-        return await self.mistake("unknown_tool", name=name, arguments=None)
+        if isinstance(result, EndpointFault):
+            return _failed(check, result)
+        return _mistake_check(check, result.error, await self._seen(result))
 
     async def idempotency(self) -> CheckResult:
         endpoint, call = self.endpoint(), self.call()
         outputs: list[str] = []
         for _ in range(2):
             result = await self.send(endpoint, call)
-            match result:
-                case EndpointFault() as fault:
-                    return _failed("idempotency", fault)
-                case ToolOutcome() as outcome:
-                    outputs.append(outcome.output)
-                case _:
-                    assert_never(result)
+            if isinstance(result, EndpointFault):
+                return _failed("idempotency", result)
+            outputs.append(result.output)
         data = {"outputs": [await self._shown(output) for output in outputs]}
         if outputs[0] != outputs[1]:
             text = (
@@ -169,21 +145,14 @@ class ContractTest:
     async def large_request(self) -> CheckResult:
         sent = len(self.egress.exchanges)
         arguments = json.dumps({"text": "x" * MAX_REQUEST_BYTES})
-        was_sent = CheckResult("request_over_1mb", "failed", "A request over 1 MB was sent.")
         result = await self.send(self.endpoint(), self.call(arguments=arguments))
-        match result:
-            case ToolOutcome() as outcome:
-                if outcome.error != "too_large" or len(self.egress.exchanges) > sent:
-                    return was_sent
-                text = "A request over 1 MB is answered by the service and never sent."
-                return CheckResult("request_over_1mb", "passed", text, await self._seen(outcome))
-            case EndpointFault():
-                return was_sent
-            case _:
-                assert_never(result)
+        sent_again = len(self.egress.exchanges) > sent
+        if isinstance(result, EndpointFault) or result.error != "too_large" or sent_again:
+            return CheckResult("request_over_1mb", "failed", "A request over 1 MB was sent.")
+        text = "A request over 1 MB is answered by the service and never sent."
+        return CheckResult("request_over_1mb", "passed", text, await self._seen(result))
 
     def large_reply(self) -> CheckResult:
-        """Checks the size of every reply of the endpoint in this test."""
         sizes = [e.reply_bytes for e in self.egress.exchanges if e.reply_bytes is not None]
         cut = sum(e.failure is FailureKind.TOO_LARGE for e in self.egress.exchanges)
         if not sizes and not cut:
@@ -218,21 +187,23 @@ def _failed(check: str, fault: EndpointFault) -> CheckResult:
 
 
 def _wrong_echo(reply: EgressReply | None, call: ToolCall) -> str | None:
-    """Returns the name of an id that the reply changed; leaving ids out is allowed."""
     content = {} if reply is None else json.loads(reply.body)
     ours = {"call_id": call.call_id, "id": call.function_call_id}
     return next((key for key, value in ours.items() if content.get(key, value) != value), None)
 
 
 async def run_checks(test: ContractTest) -> list[CheckResult]:
-    """Runs and returns every check; checks that could not be made are `skipped`."""
     shape, alive = await test.shape()
     checks = [shape]
     checks_by_name: dict[str, Callable[[], Awaitable[CheckResult]]] = {
-        "malformed_arguments": test.malformed_arguments,
-        "unknown_tool": test.unknown_tool,
+        "malformed_arguments": partial(
+            test.mistake, "malformed_arguments", arguments='{"unfinished": '
+        ),
+        "unknown_tool": partial(
+            test.mistake, "unknown_tool", name=f"no_such_tool_{random_text(6)}"
+        ),
         "idempotency": test.idempotency,
-        "latency": lambda: latency(test),
+        "latency": partial(latency, test),
     }
     for name, check in checks_by_name.items():
         if not alive:
@@ -258,13 +229,10 @@ async def latency(test: ContractTest) -> CheckResult:
 
     async def call() -> None:
         result = await test.send(endpoint, test.call(), is_shown=False)
-        match result:
-            case ToolOutcome() as outcome:
-                answered.append(1000 * outcome.latency_s)
-            case EndpointFault() as fault:
-                faults.add(fault.message)
-            case _:
-                assert_never(result)
+        if isinstance(result, EndpointFault):
+            faults.add(result.message)
+        else:
+            answered.append(1000 * result.latency_s)
 
     try:
         async with asyncio.timeout(max(0.0, test.remaining_s - _MARGIN_S)):
@@ -317,9 +285,7 @@ def _check_of(
 
 
 def percentile(ordered: list[float], share: float) -> float | None:
-    """Returns the smallest value such that at least `share` of all values are not greater (nearest
-    rank).
-    """
+    """Returns the smallest value that at least `share` of all do not exceed (nearest rank)."""
     if not ordered:
         return None
     return round(ordered[max(0, math.ceil(share * len(ordered)) - 1)], 2)

@@ -1,4 +1,4 @@
-"""The outcome of one tool call, as the model reads it and as the trace counts it."""
+"""Definitions of tools, their rates, and the outcome of a call."""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -17,8 +17,6 @@ from app.kit.texts import TOOL_NAME
 
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
-    """The text for the model, and whether the model is at fault."""
-
     output: str
     error: str | None
     """`None`, or the model's mistake: `bad_arguments`, `unknown_tool`, `http_404`, …"""
@@ -51,28 +49,20 @@ def sent_rate(owner: BaseModel) -> Any:
 
 
 def declared_rate(owner: BaseModel) -> float | None:
-    """Returns the rate of a tool; `None` if it limits nothing. The tool's type keeps `rate_limit`
-    as sent, because stored tools may have a value that an earlier version accepted.
-    """
     rate = sent_rate(owner)
     return float(min(rate, _HIGHEST)) if _is_rate(rate) else None
 
 
 def lowest_rate(sent: Sequence[Any]) -> Any:
-    """Returns the lowest of the sent values, or the first invalid one, which is then refused at its
-    parameter.
-    """
     wrong = [rate for rate in sent if not _is_rate(rate)]
     return wrong[0] if wrong else min(sent)
 
 
 def rate_fault(sent: Any, param: str) -> InvalidRequest | None:
-    """Returns the error for a value that limits nothing; `None` for a valid rate and for null."""
     return None if sent is None or _is_rate(sent) else refused_value(param, _MUST_BE)
 
 
 LABEL: Final = "server_label"
-"""Key with the server's label of a tool that an MCP server answers."""
 
 
 class ToolSpec(OpenKeys, DescribedModel):
@@ -99,7 +89,6 @@ class ToolSpec(OpenKeys, DescribedModel):
 
 
 def new_trace_id() -> str:
-    """Returns a trace id in the form of a rollout's."""
     return f"trace_{uuid.uuid4()}"
 
 
@@ -107,7 +96,6 @@ def new_trace_id() -> str:
 class ToolTrial:
     tool: ToolSpec = field(repr=False)
     arguments: str
-    """JSON text; it is not checked."""
     item: dict[str, Any] = field(default_factory=dict)
     trace_id: str = field(default_factory=new_trace_id)
     call_id: str = field(default_factory=lambda: new_id("call_"))
@@ -126,7 +114,6 @@ _MAX_DEPTH = 8
 
 
 def sample_arguments(schema: Any) -> dict[str, Any]:
-    """Returns the required properties of an object schema, each with a plain value of its type."""
     made = _value(schema, depth=0) if isinstance(schema, dict) else {}
     return made if isinstance(made, dict) else {}
 
@@ -148,7 +135,6 @@ def _value(schema: Any, *, depth: int) -> Any:
 
 
 def _stated(schema: dict[str, Any]) -> list[Any]:
-    """Returns the example values in the schema itself, the best one first; empty without any."""
     named = [schema[key] for key in ("const", "default") if key in schema]
     for key in ("examples", "enum"):
         values = schema.get(key)
@@ -161,12 +147,7 @@ def _object(schema: dict[str, Any], depth: int) -> dict[str, Any]:
     properties = schema.get("properties")
     properties = properties if isinstance(properties, dict) else {}
     required = schema.get("required")
-    return {name: _value(properties.get(name), depth=depth + 1) for name in _names(required)}
-
-
-def _names(required: Any) -> dict[str, None]:
-    """Returns each name once: the same name a hundred times on eight levels would be generated 100⁸
-    times.
-    """
     named = required if isinstance(required, list) else ()
-    return dict.fromkeys(name for name in named if isinstance(name, str))
+    # Each name once: repeated ones would multiply at each of eight levels.
+    once = dict.fromkeys(name for name in named if isinstance(name, str))
+    return {name: _value(properties.get(name), depth=depth + 1) for name in once}

@@ -1,4 +1,4 @@
-"""Trial calls of tools on the wire. Source: the Agent RFT alpha's `tool/run`."""
+"""Trial calls of graders and tools on the wire. Source: the Agent RFT alpha."""
 
 from dataclasses import asdict
 from typing import Annotated, Any, Literal, Self
@@ -18,7 +18,6 @@ from app.tools.schemas import RegistryWarning
 from app.tools.tools import ToolSpec, ToolTrial
 
 HeaderSafe = Annotated[str, StringConstraints(pattern=PRINTABLE_ASCII)]
-"""A value that is also sent in a header."""
 
 
 class SampleParts(WireModel):
@@ -57,20 +56,15 @@ class SampleParts(WireModel):
         return self
 
     def sent(self) -> Json:
-        """Returns the keys that were sent."""
         return self.model_dump(exclude_unset=True)
 
 
 _ANSWERED_KEYS = tuple(key for key in CALL_KEYS if key not in ("id", *CHAT_FUNCTION_KEYS))
-"""Keys of a call of the rollout that a chat message does not have."""
 
 
 def _check_chat_call(
     call: Json, path: tuple[str | int, ...], *, more: tuple[str, ...] = ()
 ) -> None:
-    """Raises `ValidationError` for a key that no call of a chat message has, except the keys in
-    `more`.
-    """
     function = call.get("function")
     parts: list[tuple[Json, tuple[str, ...], tuple[str | int, ...]]] = [
         (call, (*CHAT_CALL_KEYS, *more), path)
@@ -98,17 +92,10 @@ class RunGraderRequest(ClosedBody):
     """Id of the call, sent to an endpoint."""
 
     def to_grader(self) -> tuple[AnyGrader, GraderChoice | None]:
-        """Returns the grader, and the choice if it is `auto`. Raises `InvalidRequest`."""
-        match self.grader:
-            case AutoGrader():
-                choice = choose_by_item(self.grader, self.item)
-                return choice.read(), choice
-            case _:
-                return _as_sent(self.grader)
-
-
-def _as_sent(grader: AnyGrader) -> tuple[AnyGrader, None]:
-    return grader, None
+        if isinstance(self.grader, AutoGrader):
+            choice = choose_by_item(self.grader, self.item)
+            return choice.read(), choice
+        return self.grader, None
 
 
 class ValidateGraderRequest(ClosedBody):
@@ -179,8 +166,7 @@ class GraderRunMetadata(DescribedModel):
     """Scores of a multi grader's parts, by name."""
     reasons: dict[str, str]
     """Reasons of the scores: of a multi grader's parts by name, and of the whole as `""` (an
-    extension).
-    """
+    extension)."""
     token_usage: int | None
     """Tokens that judges used; `null` without a judge."""
     sampled_model_name: str | None
@@ -205,7 +191,6 @@ class GraderRun(DescribedModel):
     def of(
         cls, grader: Any, result: Any, elapsed_s: float, *, choice: GraderChoice | None = None
     ) -> "GraderRun":
-        """`result` is an `app.grading` score."""
         usage = {
             model: {
                 "prompt_tokens": used.prompt_tokens,
@@ -256,7 +241,6 @@ class RunToolRequest(WireModel):
     """Id of the call."""
 
     def to_trial(self) -> ToolTrial:
-        """Returns the trial; keys that are not part of the call belong to the tool."""
         sent = {
             "item": self.item,
             "trace_id": self.trace_id,

@@ -1,7 +1,4 @@
-"""Trials: call one grader or one tool once, over the same path as training.
-
-Limits of endpoints (rate, breaker) begin anew with every trial.
-"""
+"""Trials: call one grader or one tool once, as training does; limits of endpoints begin anew."""
 
 import asyncio
 import time
@@ -11,9 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
-from app.curricula.scenario_service import PARAM as SCENARIO_PARAM
-from app.curricula.scenario_service import ScenarioWriter, check_tools
-from app.curricula.scenarios import ScenarioPlan, ScenarioSet
+from app.curricula.scenarios import PARAM as SCENARIO_PARAM
+from app.curricula.scenarios import GenerateScenarios, ScenarioSet, ScenarioWriter, check_tools
 from app.graders.definitions import AnyGrader
 from app.graders.embeddings import build_embeddings
 from app.graders.judge_calls import EngineModels, RoutedJudges
@@ -46,7 +42,6 @@ from app.tools.tools import ToolOutcome, ToolTrial, new_trace_id
 
 GRADER_RUN_LIMIT_S: Final = 120.0
 TOOL_RUN_LIMIT_S: Final = 290.0
-"""Time limit of a tool's trial; hosted callers wait 300 s."""
 _CODES: Final = {
     FaultKind.ERROR: "tool_error",
     FaultKind.TIMEOUT: "tool_timeout",
@@ -65,7 +60,6 @@ class TrialPorts:
     signer: CallSigner
     sandbox: Sandbox
     computing: Callable[[], AbstractContextManager[None]] = nullcontext
-    """Opens a block whose scores are computed in the organization's share of the threads."""
     writing: Callable[[], AbstractContextManager[None]] = nullcontext
     """Takes the slot of the project in which a model writes scenarios."""
 
@@ -93,9 +87,7 @@ class TrialService:
         self._embeddings = embeddings
 
     async def check_keys(self, grader: AnyGrader) -> None:
-        """Refuses an unknown key that is similar to a known one, because the replies have no field
-        for warnings. Other unknown keys belong to the customer's services. Raises `InvalidRequest`.
-        """
+        """Refuses an unknown key that resembles a known one: replies have no warnings."""
         fault = await asyncio.to_thread(_misspelt, grader)
         if fault is not None:
             raise fault
@@ -103,9 +95,6 @@ class TrialService:
     async def validate_grader(
         self, grader: AnyGrader
     ) -> tuple[dict[str, Any], tuple[NoEffect, ...]]:
-        """Returns the grader as parsed, with redacted secrets, and the warnings about it. Raises
-        `InvalidRequest`.
-        """
         fault = await asyncio.to_thread(unplayable_path, grader, "grader")
         if fault is not None:
             raise fault
@@ -124,10 +113,7 @@ class TrialService:
         item: dict[str, Any],
         trace_id: str | None,
     ) -> Trial:
-        """Scores one text, with further keys of `sample`.
-
-        A grader's fault is a result: reward 0 with its flags.
-        """
+        """Scores one text. A grader's fault is a result: reward 0 with its flags."""
         scorer = await self.scorer(grader, "grader")
         started = time.perf_counter()
         try:
@@ -156,19 +142,14 @@ class TrialService:
         return Trial(result, time.perf_counter() - started)
 
     def computing(self) -> AbstractContextManager[None]:
-        """Opens a block whose scores are computed in the organization's share of the threads."""
         return self._ports.computing()
 
     async def scorer(self, grader: AnyGrader, param: str) -> Scorer:
-        """Returns the scorer of a grader that was sent as `param`. Raises `InvalidRequest`."""
         await self._check(grader, param)
         # Parses every template again, and compiles every schema.
         return await asyncio.to_thread(build_scorer, grader, self._grading())
 
     async def run_tool(self, trial: ToolTrial) -> ToolOutcome:
-        """Returns the text that a model would read. Raises `InvalidRequest` for a failure that
-        would remove a rollout from its batch.
-        """
         tool, egress = trial.tool, self._ports.egress
         await check_definition(tool, "", egress=egress, models=self._models)
         call = ToolCall(
@@ -191,15 +172,11 @@ class TrialService:
                 code=_CODES[fault.kind],
             ) from fault
 
-    async def write_scenarios(self, plan: ScenarioPlan) -> ScenarioSet:
-        """Has a model write the rows of a curriculum. Raises `InvalidRequest` for a model that may
-        not or cannot be called, and for one that writes none, and `RateLimited` while others of
-        the project write.
-        """
+    async def write_scenarios(self, plan: GenerateScenarios) -> ScenarioSet:
         with self._ports.writing():
             await asyncio.to_thread(check_tools, plan)
             await check_definition(
-                plan.writer, SCENARIO_PARAM, egress=self._ports.egress, models=self._models
+                plan.generator, SCENARIO_PARAM, egress=self._ports.egress, models=self._models
             )
             return await ScenarioWriter(self._grading().judges, plan).write()
 

@@ -1,7 +1,4 @@
-"""`arithmetic`: sums, differences and products of random whole numbers.
-
-Problems are numbered, so that their total is known and none occurs twice.
-"""
+"""Arithmetic and word problems. They are numbered, so that none occurs twice."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,8 +8,7 @@ from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 from typing_extensions import override
 
-from app.graders.answer_words import is_number
-from app.graders.choice_sources import last_number_source
+from app.graders.answer_words import is_number, last_number_source
 from app.graders.grader_model import fault_at
 from app.tools.environment_options import EnvironmentOptions, task_digits, task_number
 
@@ -63,7 +59,6 @@ class ArithmeticEnvironment(EnvironmentOptions):
         return int(span**self.operands * len(self.operations) ** (self.operands - 1))
 
     def row(self, number: int) -> dict[str, Any]:
-        """Returns the row of a problem, by its number."""
         span, kinds = self.max_operand - self.min_operand + 1, len(self.operations)
         digits = task_digits(number, (span,) * self.operands + (kinds,) * (self.operands - 1))
         numbers = [self.min_operand + digit for digit in digits[: self.operands]]
@@ -98,7 +93,6 @@ class ArithmeticEnvironment(EnvironmentOptions):
 
 
 def result_of(numbers: list[int], operations: list[Operation]) -> int:
-    """Returns the value of the numbers joined by the operations, products first."""
     terms = [numbers[0]]
     for operation, value in zip(operations, numbers[1:], strict=True):
         match operation:
@@ -122,16 +116,13 @@ _NAMES: Final = ("Ada", "Bela", "Chidi", "Dara", "Emre", "Farah", "Goro", "Hana"
 class WordProblem:
     question: str
     steps: tuple[str, ...]
-    """Sentences of the solution, one for each step."""
     answer: int
 
 
 @dataclass(frozen=True, slots=True)
 class Story:
     sizes: tuple[int, ...]
-    """Number of values of each blank, the name's first."""
     write: Callable[..., WordProblem]
-    """Takes a name and the value of each other blank, from 0."""
 
     @property
     def problems(self) -> int:
@@ -297,20 +288,17 @@ MAX_STEPS: Final = max(_BY_STEPS)
 
 
 def stories(most_steps: int) -> tuple[Story, ...]:
-    """Returns the stories whose solution has at most this number of steps."""
     return tuple(
         story for steps, chosen in _BY_STEPS.items() if steps <= most_steps for story in chosen
     )
 
 
 def problem_count(most_steps: int) -> int:
-    """Returns the number of problems, which is equal for all stories."""
     chosen = stories(most_steps)
     return len(chosen) * min(story.problems for story in chosen)
 
 
 def problem(number: int, most_steps: int) -> WordProblem:
-    """Returns a problem by its number, below `problem_count`."""
     chosen = stories(most_steps)
     within, position = divmod(number, len(chosen))
     story = chosen[position]
@@ -337,8 +325,7 @@ class Gsm8kEnvironment(EnvironmentOptions):
     )
     """Id of a JSONL or Parquet file with `question` and `answer` in each row, as in the public data
     set; its problems are used in an order drawn from the seed. Absent: word problems of this
-    service.
-    """
+    service."""
     max_steps: int = Field(default=MAX_STEPS, ge=1, le=MAX_STEPS, strict=True)
     """Largest number of steps of a solution; for the service's own problems only."""
 
@@ -355,11 +342,9 @@ class Gsm8kEnvironment(EnvironmentOptions):
 
     @property
     def problems(self) -> int:
-        """The number of the service's own problems."""
         return problem_count(self.max_steps)
 
     def row(self, number: int) -> dict[str, Any]:
-        """Returns the row of one of the service's own problems."""
         solved = problem(number, self.max_steps)
         answer = "\n".join((*solved.steps, f"{MARK} {solved.answer}"))
         return row_of({"question": solved.question, "answer": answer})
@@ -369,7 +354,6 @@ class Gsm8kEnvironment(EnvironmentOptions):
 
 
 def row_of(sent: dict[str, Any]) -> dict[str, Any]:
-    """Returns the row of a problem in the public form. Raises `UnreadableProblem`."""
     question, solution = map(sent.get, PROBLEM_COLUMNS)
     if not isinstance(question, str) or not question.strip():
         raise UnreadableProblem("'question' must be a text")

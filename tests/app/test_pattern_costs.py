@@ -40,7 +40,7 @@ IN_FUNCTIONS: Final = {
     "app/rollouts/metric_meanings.py": "names of curves, as long as a tool's name",
     "app/local/preparation.py": "the name of the operator's model",
     "app/local/servers.py": "output of the Postgres that the operator installed",
-    "app/graders/text_scorer.py": "repeated classes, each apart from what follows it",
+    "app/graders/texts.py": "repeated classes, each apart from what follows it",
     "workers/engines/cpu/models/decoder.py": "names of modules",
     "workers/learning/adapters.py": "names of modules",
     "workers/learning/memory/__main__.py": "an argument of the command",

@@ -17,8 +17,8 @@ from standardwebhooks import Webhook
 from typer.main import get_command
 
 from app.cli.main import app
-from app.graders.kinds.endpoint import encode, read_score
-from app.graders.kinds.string_check import StringCheckGrader
+from app.graders.kinds.remote import encode, read_score
+from app.graders.kinds.text_checks import StringCheckGrader
 from app.graders.samples import CALL_KEYS, TURN_KEYS
 from app.graders.scorer import GradeRequest, text_sample
 from app.jobs.methods import METHOD_MODELS

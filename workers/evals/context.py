@@ -14,8 +14,8 @@ from app.evals.evals import Eval, EvalCriterion, EvalRun, Tally, result_names
 from app.files.datasets import DatasetRow
 from app.graders.definitions import GRADER_MODELS, AnyGrader, Grader
 from app.graders.embeddings import build_embeddings
-from app.graders.group_judge import GroupGradeRequest, GroupJudge
 from app.graders.judge_calls import EngineModel, EngineModels, RoutedJudges
+from app.graders.kinds.ai_judge import GroupGradeRequest, GroupJudge
 from app.graders.scorer import (
     GradeRequest,
     GradingPorts,

@@ -29,8 +29,8 @@ from app.evals.evals import (
     token_usage,
 )
 from app.files.datasets import DatasetRow
+from app.graders.grader_model import Prompt
 from app.graders.judge_calls import EngineModel
-from app.graders.judge_prompts import Prompt
 from app.graders.samples import object_or_list, one_turn_keys
 from app.graders.scorer import GradeRequest, ScoreFault, ScoreResult, TokenUsage
 from app.graders.templates import MissingVariable, RenderedTooLong, parse_template

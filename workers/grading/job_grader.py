@@ -9,8 +9,8 @@ from pydantic import TypeAdapter
 
 from app.files.datasets import DatasetRow, grader_item
 from app.graders.definitions import AnyGrader
-from app.graders.group_judge import GroupGradeRequest, GroupJudge
-from app.graders.kinds.endpoint import encode
+from app.graders.kinds.ai_judge import GroupGradeRequest, GroupJudge
+from app.graders.kinds.remote import encode
 from app.graders.samples import sample_object
 from app.graders.scorer import (
     BAD_SCORE,

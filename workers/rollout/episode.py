@@ -23,7 +23,7 @@ from app.kit.errors import InvalidRequest, RunFailed, together
 from app.kit.ids import SampleKey
 from app.kit.telemetry import SPANS
 from app.kit.texts import excerpt, storable
-from app.models.context_size import most_characters
+from app.models.chat import most_characters
 from app.rollouts.renderer import Renderer, off_loop_if_long
 from app.rollouts.trajectory import (
     STORED_TOKENS,

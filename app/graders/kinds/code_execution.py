@@ -1,8 +1,6 @@
-"""Runs the model's code against the tests of its row; the score is the share that passes.
-
-Each test has a separate process. Its expected value never enters the sandbox, where the code could
-read it: this module compares. Code that raises, prints something else or takes too long fails its
-test, which counts in the score; a row without tests, or an unavailable sandbox, gives no score.
+"""Runs the model's code against the tests of its row; the score is the share that passes. Expected
+values never enter the sandbox, where the code could read them. Code that fails counts as a failed
+test; a row without tests, or no sandbox, gives no score.
 """
 
 import math
@@ -11,30 +9,25 @@ import unicodedata
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import partial
-from typing import Any, Final, Literal, assert_never
+from typing import Any, ClassVar, Final, Literal, assert_never
 
 from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 from typing_extensions import override
 
 from app.graders.answer_words import after_thinking
-from app.graders.grader_model import (
-    ANSWER,
-    RowRule,
-    TemplateText,
-    UnitGrader,
-    fault_at,
-    fault_of,
-)
-from app.graders.program_runs import ArgumentsTooLarge, ProgramFailed, run_program
-from app.graders.python_source import (
+from app.graders.grader_model import ANSWER, RowRule, TemplateText, UnitGrader, fault_at, fault_of
+from app.graders.kinds.python import (
     NO_FUNCTION,
+    ArgumentsTooLarge,
     CallTest,
     CodeTest,
+    ProgramFailed,
     RunTest,
     TestsFault,
     code_tests,
     is_function_name,
+    run_program,
 )
 from app.graders.scorer import (
     GradeRequest,
@@ -45,10 +38,15 @@ from app.graders.scorer import (
     ScoreResult,
     run_on_scoring_thread,
 )
-from app.graders.templates import Placeholder, Template, parse_template
-from app.graders.templating import Unrenderable, render, unusable_text_fault
-from app.graders.text_scorer import unreadable
-from app.graders.texts import TooManyFences, check_fences, fenced_blocks
+from app.graders.templates import (
+    Placeholder,
+    Template,
+    Unrenderable,
+    parse_template,
+    render,
+    unusable_text_fault,
+)
+from app.graders.texts import TooManyFences, check_fences, fenced_blocks, unreadable
 from app.tools.programs import FunctionCall, Program, Script
 from app.tools.sandbox import Sandbox
 
@@ -62,15 +60,13 @@ class CodeExecutionGrader(UnitGrader):
     name: str = Field(default="code_execution", min_length=1, max_length=256)
     input: TemplateText = ANSWER
     """Template of the code: the last Markdown block labelled as Python in it, else the last one
-    without a label, else the whole text.
-    """
+    without a label, else the whole text."""
     function: TemplateText | None = Field(default=None, exclude_if=lambda value: value is None)
     """Template of the name of the function that tests call; without it they run the whole program.
     """
     tests: TemplateText = _TESTS
     """Template of the tests as JSON: a list of `{"arguments", "expected"}` for a function, of
-    `{"stdin", "stdout"}` for a program.
-    """
+    `{"stdin", "stdout"}` for a program."""
 
     @field_validator("function")
     @classmethod
@@ -90,10 +86,7 @@ class CodeExecutionGrader(UnitGrader):
                 raise fault_at("tests", str(fault)) from None
         return self
 
-    @property
-    @override
-    def repeats_its_scores(self) -> bool:
-        return False
+    repeats_its_scores: ClassVar[bool] = False
 
     @property
     @override
@@ -119,22 +112,15 @@ def _is_literal(template: str) -> bool:
 
 
 MAX_CODE: Final = 262_144
-"""Largest number of characters of the code."""
 MOST_TIME_OUTS: Final = 3
-"""Number of tests that may reach their time limit; later ones then fail without a run."""
 MOST_SECONDS: Final = 60.0
-"""Largest run time of all tests of one answer; once it is used up, later ones fail without a run.
-"""
-_PYTHON: Final = frozenset({"py", "py3", "python", "python3"})
-_LANGUAGE: Final = re.compile(r"\{?\.?([A-Za-z0-9+#_-]*)")
+_PYTHON: Final = re.compile(r"\{?\.?(?:py|python)3?(?![A-Za-z0-9+#_-])", re.IGNORECASE)
 """The language at the beginning of a label, such as `python:main.py` or `{.python}`."""
 _TOLERANCE: Final = 1e-9
 _HALF: Final = Fraction(1, 2)
 
 
 class CodeExecutionScorer:
-    """Implements `Scorer`."""
-
     def __init__(self, spec: CodeExecutionGrader, sandbox: Sandbox, *, source: str) -> None:
         self._sandbox = sandbox
         self._source = source
@@ -154,15 +140,6 @@ class CodeExecutionScorer:
             return fault.result
 
     def _read(self, request: GradeRequest) -> tuple[list[CodeTest], str | None, str]:
-        """Returns the tests, the function and the code. Raises `ScoreFault`, `Unrenderable`."""
-        tests, function = self._tests_of(request)
-        try:
-            return tests, function, code_of(render(self._input, request, source=self._source))
-        except TooManyFences as many:
-            raise Unrenderable(GraderErrors(sample_parse_error=True, details=str(many))) from None
-
-    def _tests_of(self, request: GradeRequest) -> tuple[list[CodeTest], str | None]:
-        """Returns the tests and the function. Raises `ScoreFault`, `Unrenderable`."""
         function = None
         if self._function is not None:
             function = render(self._function, request, source=self._source)
@@ -171,18 +148,19 @@ class CodeExecutionScorer:
             function = unicodedata.normalize("NFKC", function)  # as Python does with names
         try:
             text = render(self._tests, request, source=self._source)
-            return code_tests(text, with_function=function is not None), function
+            tests = code_tests(text, with_function=function is not None)
+            return tests, function, code_of(render(self._input, request, source=self._source))
         except TestsFault as fault:
             raise self._blamed(self._tests, str(fault)) from None
+        except TooManyFences as many:
+            raise Unrenderable(GraderErrors(sample_parse_error=True, details=str(many))) from None
 
     def _blamed(self, template: Template, message: str) -> Unrenderable | ScoreFault:
         errors = GraderErrors(sample_parse_error=True, details=message)
         return unusable_text_fault([template], errors, source=self._source)
 
     async def _run(self, code: str, function: str | None, tests: list[CodeTest]) -> ScoreResult:
-        """Runs the tests one after another, because each is short and other rollouts wait for
-        slots.
-        """
+        """Runs the tests in turn: each is short, and other rollouts wait for slots."""
         passed, time_outs, elapsed_s, first = 0, 0, 0.0, ""
         for number, test in enumerate(tests):
             fault: str | None
@@ -191,10 +169,13 @@ class CodeExecutionScorer:
             elif elapsed_s >= MOST_SECONDS:
                 fault = f"not run, because those before it took {MOST_SECONDS:g} s"
             else:
+                program: Program = (
+                    FunctionCall(code, function or "", test.arguments)
+                    if isinstance(test, CallTest)
+                    else Script(code, test.stdin)
+                )
                 try:
-                    result = await run_program(
-                        self._sandbox, _program(code, function, test), source=self._source
-                    )
+                    result = await run_program(self._sandbox, program, source=self._source)
                     elapsed_s += result.elapsed_s
                     fault = await run_on_scoring_thread(partial(_difference, result.value, test))
                 except ProgramFailed as failed:
@@ -214,36 +195,18 @@ class CodeExecutionScorer:
 
 
 def code_of(text: str) -> str:
-    """Returns the last block labelled as Python in a Markdown text, else the last one without a
-    label, else the text. Labelled blocks have precedence, because an unlabelled block after the
-    code is mostly its output. The text's end closes a block that has no end. Reasoning that the
-    text begins with is skipped. Raises `TooManyFences`.
+    """Returns the last Markdown block labelled as Python, else the last unlabelled one, which is
+    mostly output, else the text. Leading reasoning is skipped. Raises `TooManyFences`.
     """
     text = after_thinking(text)
     check_fences(text)
     blocks = fenced_blocks(text, with_open=True)
-    labelled = [block.text for block in blocks if _language(block.label) in _PYTHON]
+    labelled = [block.text for block in blocks if _PYTHON.match(block.label)]
     found = labelled or [block.text for block in blocks if not block.label]
     return found[-1] if found else text
 
 
-def _language(label: str) -> str:
-    found = _LANGUAGE.match(label)
-    return found[1].lower() if found else ""
-
-
-def _program(code: str, function: str | None, test: CodeTest) -> Program:
-    match test:
-        case CallTest():
-            return FunctionCall(code, function or "", test.arguments)
-        case RunTest():
-            return Script(code, test.stdin)
-        case _:
-            assert_never(test)
-
-
 def _difference(value: Any, test: CodeTest) -> str | None:
-    """Returns `None` for a passed test, or the difference in a few words."""
     match test:
         case CallTest():
             try:
@@ -258,9 +221,7 @@ def _difference(value: Any, test: CodeTest) -> str | None:
 
 
 def equal(value: Any, expected: Any) -> bool:
-    """Compares as JSON: a tuple equals a list, 2.0 equals 2, true does not equal 1. Two whole
-    numbers are compared exactly; a float may differ by 1e-9, but not by half of a whole number.
-    """
+    """Compares as JSON: 2.0 equals 2, true does not equal 1, floats differ by 1e-9 at most."""
     if isinstance(value, bool) or isinstance(expected, bool):
         return value is expected
     if isinstance(value, int | float) and isinstance(expected, int | float):
@@ -287,9 +248,6 @@ def _close(value: float, expected: float) -> bool:
 
 
 def _lines(text: str) -> list[str]:
-    """Returns the lines of a text without blanks at their ends and empty lines at its end. Only a
-    newline ends a line, or a carriage return and a newline.
-    """
     lines = [line.rstrip(" \t\r") for line in text.split("\n")]
     while lines and not lines[-1]:
         lines.pop()

@@ -1,10 +1,14 @@
 """Runs several graders at once and computes the formula over their scores."""
 
+import ast
 import asyncio
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from functools import reduce
+import math
+import random
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, reduce
 from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, field_validator, model_validator
@@ -12,11 +16,9 @@ from pydantic_core import PydanticCustomError
 from typing_extensions import override
 
 from app.graders.calibration import mean_agreement
-from app.graders.formula import FormulaError, parse_formula
 from app.graders.grader_model import GraderModel, fault_at
-from app.graders.group_judge import GroupGradeRequest, GroupJudge
 from app.graders.kinds import ChildGrader, SingleGrader
-from app.graders.kinds.ai_judge import AiJudgeGrader, GroupAiJudge
+from app.graders.kinds.ai_judge import AiJudgeGrader, GroupAiJudge, GroupGradeRequest, GroupJudge
 from app.graders.scorer import (
     BAD_SCORE,
     LARGEST_SCORE,
@@ -30,11 +32,146 @@ from app.graders.scorer import (
     sum_of_usages,
 )
 from app.kit.errors import first_fault
-from app.kit.texts import FORMULA_NAME
+from app.kit.texts import FORMULA_NAME, expression_of
+
+MAX_LENGTH: Final = 2_000
+_NUMBER: Final = r"(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?"
+_TOKENS: Final = re.compile(
+    rf"(?:\s|(?:{_NUMBER}(?!\.)|{FORMULA_NAME})(?![A-Za-z0-9_])|[-+^(),]|([*/])(?!\1))*+", re.ASCII
+)
+_NAMES: Final = re.compile(r"(?<![A-Za-z0-9_.])(?=[A-Za-z_])", re.ASCII)
+"""The beginning of each name. Python reads them behind a `_`, as a grader may be called `pass`."""
+_UNARY: Final[dict[str, Callable[[float], float]]] = {
+    "abs": abs,
+    "floor": lambda value: float(math.floor(value)),
+    "ceil": lambda value: float(math.ceil(value)),
+    "exp": math.exp,
+    "sqrt": math.sqrt,
+    "log": math.log,
+}
+_VARIADIC: Final[dict[str, Callable[..., float]]] = {"min": min, "max": max}
+_BINARY: Final[dict[type[ast.operator], Callable[[float, float], float]]] = {
+    ast.Add: lambda left, right: left + right,
+    ast.Sub: lambda left, right: left - right,
+    ast.Mult: lambda left, right: left * right,
+    ast.Div: lambda left, right: left / right,
+    ast.Pow: math.pow,
+}
+_TRIES: Final = 32
+_SCALES: Final = (1.0, 1.0, 10.0, 1e3)
+
+Values = Mapping[str, float]
+
+
+class FormulaError(ValueError):
+    """Reports an invalid formula, or one without a finite result. The message is for its author."""
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    names: frozenset[str]
+    _nodes: tuple[ast.expr, ...]
+    """Each after its operands: a long sum needs no deep recursion."""
+
+    def evaluate(self, values: Values) -> float:
+        stack: list[float] = []
+        try:
+            for node in self._nodes:
+                _compute(node, stack, values)
+        except KeyError as missing:
+            raise FormulaError(f"{missing.args[0]!r} has no value") from None
+        except ZeroDivisionError:
+            raise FormulaError("division by zero") from None
+        except (ValueError, OverflowError) as error:
+            raise FormulaError(f"the formula has no finite value ({error})") from None
+        if not math.isfinite(stack[0]):
+            raise FormulaError("the formula has no finite value")
+        return stack[0]
+
+    def fault(self) -> str | None:
+        chance, why = random.Random(0), ""
+        for number in range(_TRIES):
+            scale = _SCALES[number % len(_SCALES)] * (-1.0 if number >= _TRIES // 2 else 1.0)
+            try:
+                self.evaluate({name: scale * chance.random() for name in self.names})
+            except FormulaError as error:
+                why = str(error)
+            else:
+                return None
+        return why
+
+
+@lru_cache(maxsize=256)
+def parse_formula(text: str) -> Formula:
+    if len(text) > MAX_LENGTH:
+        raise FormulaError(f"the formula is longer than {MAX_LENGTH} characters")
+    read = _TOKENS.match(text)
+    end = 0 if read is None else read.end()
+    if end < len(text):
+        raise FormulaError(f"{text[end : end + 10]!r} at character {end + 1} is not understood")
+    try:
+        python = _NAMES.sub("_", " ".join(text.split())).replace("^", "**")
+        root = expression_of(python).body
+    except SyntaxError as error:
+        raise FormulaError(f"the formula cannot be read: {error.msg}") from None
+    except (ValueError, RecursionError, MemoryError):
+        raise FormulaError("the formula is nested too deeply") from None
+    nodes, waiting = list[ast.expr](), [root]
+    while waiting:
+        nodes.append(waiting.pop())
+        waiting += _operands(nodes[-1])
+    names = frozenset(node.id[1:] for node in nodes if isinstance(node, ast.Name))
+    return Formula(names, tuple(reversed(nodes)))
+
+
+def _operands(node: ast.expr) -> list[ast.expr]:
+    match node:
+        case ast.Constant(value=int() | float() as value):
+            if value > 1e308:  # noqa: PLR2004 - an integer of any size, and infinity
+                raise FormulaError("a number in the formula is too large")
+            return []
+        case ast.Name():
+            return []
+        case ast.UnaryOp(op=ast.UAdd() | ast.USub(), operand=operand):
+            return [operand]
+        case ast.BinOp(left=left, right=right):  # the tokens have no other operator
+            return [left, right]
+        case ast.Call(func=ast.Name(id=prefixed), args=arguments):
+            name = prefixed[1:]
+            if name not in _UNARY and name not in _VARIADIC:
+                known = ", ".join((*_VARIADIC, *_UNARY))
+                raise FormulaError(f"there is no function {name!r}; there are {known}")
+            if not arguments or (name in _UNARY and len(arguments) > 1):
+                raise FormulaError(f"{name} takes {'one argument' if name in _UNARY else 'some'}")
+            return arguments
+        case _:
+            raise FormulaError("a formula has numbers, names, + - * / ^ and functions alone")
+
+
+def _compute(node: ast.expr, stack: list[float], values: Values) -> None:
+    match node:
+        case ast.Name(id=name):
+            stack.append(float(values[name[1:]]))
+        case ast.UnaryOp(op=sign):
+            stack.append(-stack.pop() if isinstance(sign, ast.USub) else stack.pop())
+        case ast.BinOp(op=operation):
+            right = stack.pop()
+            stack.append(_BINARY[type(operation)](stack.pop(), right))
+        case ast.Call(func=ast.Name(id=prefixed), args=arguments):
+            name = prefixed[1:]
+            given = [stack.pop() for _ in arguments]
+            # The smallest or the largest of them may be finite where another has no value.
+            if not all(map(math.isfinite, given)):
+                raise ValueError("of an argument")
+            stack.append(_UNARY[name](given[0]) if name in _UNARY else _VARIADIC[name](given))
+        case ast.Constant(value=int() | float() as value):
+            stack.append(float(value))
+        case _:
+            raise AssertionError(node)
+
 
 MAX_CHILDREN: Final = 64
 AGREEMENT: Final = "agreement"
-"""Name of the part with the agreement of several group judges."""
 ChildName = Annotated[str, Field(pattern=f"^{FORMULA_NAME}$")]
 
 
@@ -75,7 +212,6 @@ class MultiGrader(GraderModel):
     @property
     @override
     def parts(self) -> Mapping[str, SingleGrader]:
-        """The graders that the formula names; only these are run."""
         unused = self.unused_parts
         return {name: child for name, child in self.graders.items() if name not in unused}
 
@@ -92,7 +228,6 @@ class MultiGrader(GraderModel):
 
     @model_validator(mode="after")
     def _no_part_takes_the_name_of_the_agreement(self) -> "MultiGrader":
-        """Refuses a part whose name is reserved for the agreement of several judges."""
         judges = sum(child.compares_rollouts for child in self.graders.values())
         if judges > 1 and AGREEMENT in self.graders:
             taken = (
@@ -143,8 +278,6 @@ CONCURRENT_CHILDREN: Final = 16
 
 
 class MultiScorer:
-    """Implements `Scorer`."""
-
     def __init__(self, spec: MultiGrader, children: Mapping[str, Scorer]) -> None:
         self._formula = parse_formula(spec.calculate_output)
         self._invalid_grade = spec.invalid_grade
@@ -160,7 +293,10 @@ class MultiScorer:
         except FormulaError as error:
             errors = GraderErrors(formula_parse_error=True, details=str(error)).joined(errors)
             if self._invalid_grade is None:
-                raise self._no_value(str(error), errors, children) from None
+                text = f"the formula has no value: {error}"
+                fault = ScoreFault(BAD_SCORE, text, source=self._name, errors=errors)
+                _charge(fault, children)
+                raise fault from None
             score = self._invalid_grade
         models = [c.sampled_model_name for c in children.values() if c.sampled_model_name]
         return ScoreResult(
@@ -175,14 +311,6 @@ class MultiScorer:
             ),
         )
 
-    def _no_value(
-        self, message: str, errors: GraderErrors, children: Mapping[str, ScoreResult]
-    ) -> ScoreFault:
-        text = f"the formula has no value: {message}"
-        fault = ScoreFault(BAD_SCORE, text, source=self._name, errors=errors)
-        _charge(fault, children)
-        return fault
-
     async def _score_children(self, request: GradeRequest) -> dict[str, ScoreResult]:
         slots = asyncio.Semaphore(CONCURRENT_CHILDREN)
         answers: dict[str, ScoreResult | ScoreFault] = {}
@@ -190,7 +318,8 @@ class MultiScorer:
         async def score_child(name: str, scorer: Scorer) -> ScoreResult:
             async with slots:
                 try:
-                    answers[name] = result = await scorer.score(child_request(request, name))
+                    own = replace(request, call_id=child_call_id(request.call_id, name))
+                    answers[name] = result = await scorer.score(own)
                 except ScoreFault as fault:
                     fault.child, answers[name] = name, fault
                     raise
@@ -210,16 +339,10 @@ class MultiScorer:
 
 
 def _charge(fault: ScoreFault, answers: Mapping[str, ScoreResult | ScoreFault]) -> None:
-    """Adds to the fault the tokens of all children that answered."""
     spent = {name: answer.token_usage for name, answer in answers.items() if answer.token_usage}
     models = [answer.sampled_model_name for answer in answers.values() if answer.sampled_model_name]
     fault.spent = dict(spent)
     fault.sampled_model_name = models[0] if len(models) == 1 else None
-
-
-def child_request(request: GradeRequest, name: str) -> GradeRequest:
-    """Returns a child's request with its own call id, because two children may share an address."""
-    return replace(request, call_id=child_call_id(request.call_id, name))
 
 
 def child_call_id(call_id: str, name: str) -> str:
@@ -228,21 +351,14 @@ def child_call_id(call_id: str, name: str) -> str:
 
 
 _GroupScores = dict[str, Sequence[ScoreResult]]
-"""Results of each judge by its name, in the order of the rollouts."""
 
 
 class GroupMulti:
-    """Implements `GroupJudge`: a judge without scores removes the group, any other part without a
-    score only its rollout. The faults have the tokens of all judges.
-    """
+    """A judge without scores removes the group, any other part only its rollout."""
 
     def __init__(
-        self,
-        spec: MultiGrader,
-        children: Mapping[str, Scorer],
-        judges: Mapping[str, GroupAiJudge],
+        self, spec: MultiGrader, children: Mapping[str, Scorer], judges: Mapping[str, GroupAiJudge]
     ) -> None:
-        """`children` are the children that score one rollout at a time."""
         self._spec = spec
         self._children = children
         self._judges = judges
@@ -256,7 +372,15 @@ class GroupMulti:
                     group.create_task(self._joined(rollout, judged, number))
                     for number, rollout in enumerate(request.rollouts)
                 ]
-        return [_with_agreement(task.result(), agreement) for task in tasks]
+        results = [task.result() for task in tasks]
+        if agreement is None:
+            return results
+        return [
+            result
+            if isinstance(result, ScoreFault)
+            else replace(result, sub_scores={AGREEMENT: agreement, **result.sub_scores})
+            for result in results
+        ]
 
     async def _judged(self, request: GroupGradeRequest) -> _GroupScores:
         judged, faults, spent = _GroupScores(), dict[str, ScoreFault](), dict[str, JudgeUsage]()
@@ -280,7 +404,6 @@ class GroupMulti:
     async def _joined(
         self, rollout: GradeRequest, judged: _GroupScores, number: int
     ) -> ScoreResult | ScoreFault:
-        """Returns the formula's result for one rollout, or the fault of a child."""
         given = {name: _KnownScore(results[number]) for name, results in judged.items()}
         children: dict[str, Scorer] = {
             name: given.get(name) or self._children[name] for name in self._spec.parts
@@ -292,18 +415,8 @@ class GroupMulti:
 
 
 class _KnownScore:
-    """Implements `Scorer` with a score that is already known."""
-
     def __init__(self, result: ScoreResult) -> None:
         self._result = result
 
     async def score(self, request: GradeRequest) -> ScoreResult:  # noqa: ARG002 - it was scored with its group
         return self._result
-
-
-def _with_agreement(
-    result: ScoreResult | ScoreFault, agreement: float | None
-) -> ScoreResult | ScoreFault:
-    if agreement is None or isinstance(result, ScoreFault):
-        return result
-    return replace(result, sub_scores={AGREEMENT: agreement, **result.sub_scores})

@@ -17,18 +17,14 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
 from importlib.util import find_spec
-from typing import Annotated, Any, ClassVar, Final, Literal, assert_never
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
 from typing_extensions import override
 
 from app.graders.embeddings import EmbeddingFault, Embeddings
-from app.graders.grader_model import (
-    RowRule,
-    TemplateText,
-    UnitGrader,
-)
+from app.graders.grader_model import RowRule, TemplateText, UnitGrader
 from app.graders.scorer import (
     GradeRequest,
     GraderErrors,
@@ -39,16 +35,20 @@ from app.graders.scorer import (
     run_on_scoring_thread,
     server_fault,
 )
-from app.graders.templates import parse_template, too_long
-from app.graders.templating import Unrenderable, render_all, unusable_text_fault
-from app.graders.text_scorer import LocalScorer, words
+from app.graders.templates import (
+    Unrenderable,
+    parse_template,
+    render_all,
+    too_long,
+    unusable_text_fault,
+)
+from app.graders.texts import LocalScorer, words
 from app.kit.endpoints import FaultKind
 from app.kit.fields import EmbeddingMark
 
 COSINE: Final = "cosine"
 
 MAX_COMPARED: Final = 262_144
-"""Largest number of characters of each text, which bounds the time of a score."""
 
 MAX_PRODUCT: Final = 2**33
 """Product of the lengths of both texts for `fuzzy_match`, whose time it bounds: about a second."""
@@ -63,7 +63,7 @@ SimilarityMetric = Literal[
     "fuzzy_match", "bleu", "gleu", "meteor", "cosine",
     "rouge_1", "rouge_2", "rouge_3", "rouge_4", "rouge_5", "rouge_l",
 ]
-
+# fmt: on
 _OF_NLTK: Final = frozenset({"bleu", "gleu", "meteor"})
 
 
@@ -100,71 +100,48 @@ class TextSimilarityGrader(UnitGrader):
         return metric
 
     @property
-    def longest_answer(self) -> int:
-        """Largest number of characters of the answer's text. A longer one scores 0."""
-        return self._longest[0]
-
-    @property
-    def longest_reference(self) -> int:
-        """Largest number of characters of the row's text, such that an answer of this length can be
-        compared with it. A row with a longer text cannot be graded.
-        """
-        return self._longest[1]
-
-    def _length_fault(self, text: str) -> str | None:
-        longest = self.longest_reference
-        return too_long(longest) if len(text) > longest else None
-
-    @property
-    def _longest(self) -> tuple[int, int]:
+    def longest(self) -> tuple[int, int]:
+        """Most characters of an answer, which scores 0 beyond, and of a row, which is a fault."""
         match self.evaluation_metric:
             case "cosine":
                 return MAX_EMBEDDED, MAX_EMBEDDED
             case "fuzzy_match":
                 return MAX_COMPARED, MAX_FUZZY
-            case "bleu" | "gleu" | "meteor":
-                return MAX_COMPARED, MAX_COMPARED
-            case "rouge_1" | "rouge_2" | "rouge_3" | "rouge_4" | "rouge_5" | "rouge_l":
-                return MAX_COMPARED, MAX_COMPARED
             case _:
-                assert_never(self.evaluation_metric)
+                return MAX_COMPARED, MAX_COMPARED
 
     @property
     @override
     def row_rules(self) -> Mapping[str, RowRule]:
-        rule = RowRule("a text to compare with", self._length_fault)
+        _, most = self.longest
+        rule = RowRule("a text to compare with", partial(_length_fault, most))
         return {"input": rule, "reference": rule}
 
     @override
     def scorer(self, ports: GradingPorts, *, source: str) -> Scorer:
+        pair = TextPair(self, source=source)
         if self.evaluation_metric == COSINE:
-            return CosineScorer(self, ports.embeddings, source=source)
-        return TextSimilarityScorer(self, source=source)
+            return CosineScorer(pair, ports.embeddings, source=source)
+        return LocalScorer(lambda request: self._compared(*pair.render(request)))
+
+    def _compared(self, text: str, reference: str) -> ScoreResult:
+        metric = self.evaluation_metric
+        if metric == "fuzzy_match" and len(text) * len(reference) > MAX_PRODUCT:
+            details = f"the texts' lengths have a product above {MAX_PRODUCT}"
+            return ScoreResult(0.0, GraderErrors(other_error=True, details=details))
+        return ScoreResult(similarity(metric, text, reference))
+
+
+def _length_fault(most: int, text: str) -> str | None:
+    return too_long(most) if len(text) > most else None
 
 
 _BLEU_ORDER: Final = 4
-"""The longest n-grams that are counted."""
 _LONG: Final = 4_096
 """Number of characters from which texts are compared without the interpreter lock."""
 
 
-class TextSimilarityScorer(LocalScorer):
-    def __init__(self, spec: TextSimilarityGrader, *, source: str) -> None:
-        self._source = source
-        self._metric = spec.evaluation_metric
-        self._pair = TextPair(spec, source=source)
-
-    @override
-    def grade(self, request: GradeRequest) -> ScoreResult:
-        text, reference = self._pair.render(request)
-        if self._metric == "fuzzy_match" and len(text) * len(reference) > MAX_PRODUCT:
-            details = f"the texts' lengths have a product above {MAX_PRODUCT}"
-            return ScoreResult(0.0, GraderErrors(other_error=True, details=details))
-        return ScoreResult(similarity(self._metric, text, reference))
-
-
 def similarity(metric: str, text: str, reference: str) -> float:
-    """Returns the similarity, 0…1. For two empty texts it is 1 by `fuzzy_match`, else 0."""
     if metric.startswith("rouge_"):
         return _rouge(metric.removeprefix("rouge_"), text, reference)
     return _METRICS[metric](text, reference)
@@ -183,10 +160,7 @@ def _fuzzy_match(text: str, reference: str) -> float:
 
 
 def _bleu(text: str, reference: str) -> float:
-    from nltk.translate.bleu_score import (  # noqa: PLC0415 - a slow import
-        SmoothingFunction,
-        sentence_bleu,
-    )
+    from nltk.translate.bleu_score import SmoothingFunction, sentence_bleu  # noqa: PLC0415 - a slow import
 
     words, expected = text.split(), reference.split()
     if not words or not expected:
@@ -204,8 +178,6 @@ def _gleu(text: str, reference: str) -> float:
 
 
 class _NoSynonyms:
-    """Empty replacement of the WordNet corpus for NLTK's METEOR."""
-
     def synsets(self, word: str) -> tuple[Any, ...]:  # noqa: ARG002 - signature of NLTK's reader
         return ()
 
@@ -217,7 +189,6 @@ def _meteor(text: str, reference: str) -> float:
 
 
 def _rouge(size: str, text: str, reference: str) -> float:
-    """Returns the F1 of n-grams, or of the longest common subsequence of words for `l`."""
     found, expected = words(text), words(reference)
     if not found or not expected:
         return 0.0
@@ -238,9 +209,7 @@ def _rouge(size: str, text: str, reference: str) -> float:
 
 
 def _shared_ngrams(found_words: list[str], expected: list[str], size: int) -> float:
-    """Returns the F1 of n-grams. rouge-score's class computes the same, but imports all of NLTK for
-    a stemmer: 2 s of processor time at the first grade.
-    """
+    """Returns the F1 of n-grams. rouge-score computes the same, but imports all of NLTK: 2 s."""
     found, wanted = (
         Counter(zip(*(each[start:] for start in range(size)), strict=False))
         for each in (found_words, expected)
@@ -260,14 +229,13 @@ _METRICS: Final[dict[str, Callable[[str, str], float]]] = {
 class TextPair:
     def __init__(self, spec: TextSimilarityGrader, *, source: str) -> None:
         self._templates = [parse_template(text) for text in (spec.input, spec.reference)]
+        answer, reference = spec.longest
         self._limits = [
-            spec.longest_answer if template.reads_sample else spec.longest_reference
-            for template in self._templates
+            answer if template.reads_sample else reference for template in self._templates
         ]
         self._source = source
 
     def render(self, request: GradeRequest) -> list[str]:
-        """Returns the text and its reference. Raises `Unrenderable` or `ScoreFault`."""
         texts = render_all(self._templates, request, source=self._source)
         over = [
             (template, limit)
@@ -283,12 +251,10 @@ class TextPair:
 
 
 class CosineScorer:
-    """Implements `Scorer`."""
-
-    def __init__(self, spec: TextSimilarityGrader, embeddings: Embeddings, *, source: str) -> None:
+    def __init__(self, pair: TextPair, embeddings: Embeddings, *, source: str) -> None:
         self._source = source
         self._embeddings = embeddings
-        self._pair = TextPair(spec, source=source)
+        self._pair = pair
 
     async def score(self, request: GradeRequest) -> ScoreResult:
         started = time.perf_counter()

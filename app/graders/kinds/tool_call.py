@@ -1,11 +1,7 @@
-"""Scores the tool calls of a rollout against the calls that its row expects.
-
-A call scores 0 against an expected one of another function; 0.3 for the function alone, also where
-its arguments cannot be read; 0.6 when at least one expected argument is right; 1 when all are right
-and there are no others. Each call counts for one expected call at most, paired so that the sum is
-highest, in order where `ordered` is set. The score is the mean over the expected calls (with
-`extra_calls: "count"` also over the surplus calls). If no call is expected, no call scores 1 and
-any call 0.
+"""Scores the tool calls of a rollout against the calls that its row expects. A call scores 0.3 for
+the function alone, 0.6 with some expected arguments right, 1 with all of them and no others. Calls
+are paired so that the sum is highest, in order where `ordered` is set. The score is the mean over
+the expected calls; if none is expected, no call scores 1 and any call 0.
 """
 
 import json
@@ -36,11 +32,10 @@ from app.graders.grader_model import (
     UnitGrader,
     fault_of,
 )
-from app.graders.kinds.exact_match import same_number
+from app.graders.kinds.text_checks import same_number
 from app.graders.scorer import GradeRequest, GraderErrors, GradingPorts, Scorer, ScoreResult
-from app.graders.templates import Placeholder, parse_template
-from app.graders.templating import render, unusable_text_fault
-from app.graders.text_scorer import LocalScorer
+from app.graders.templates import Placeholder, parse_template, render, unusable_text_fault
+from app.graders.texts import LocalScorer
 from app.kit.strict_json import strict_loads
 
 Comparator = Literal["exact", "ignore_case", "number", "contains", "unordered", "any"]
@@ -59,12 +54,10 @@ class ToolCallGrader(UnitGrader):
     """Template of the text from which calls are read if the rollout has no structured ones."""
     reference: TemplateText
     """Template of the expected calls as JSON, `{"name", "arguments"}` or a list of them; an empty
-    list expects no call.
-    """
+    list expects no call."""
     source: Literal["auto", "rollout", "last_turn", "text"] = "auto"
     """Source of the calls: the whole rollout, its last turn, or the text. `auto`: the rollout, or
-    the text if the rollout has none.
-    """
+    the text if the rollout has none."""
     ordered: Flag = False
     """True: calls count only in the order of the reference."""
     extra_calls: Literal["allow", "count"] = "allow"
@@ -72,13 +65,11 @@ class ToolCallGrader(UnitGrader):
     comparators: dict[ArgumentName, Comparator] = Field(default_factory=dict, max_length=MAX_PARTS)
     """Comparison of single arguments, by name; `exact` for all others. `number` compares values,
     `contains` looks for the expected text, `unordered` compares lists as sets, `any` accepts every
-    value, even a missing one.
-    """
+    value, even a missing one."""
 
     @field_validator("reference")
     @classmethod
     def _literal_holds_calls(cls, reference: str) -> str:
-        """Refuses a reference without placeholders that contains no readable calls."""
         if not any(isinstance(part, Placeholder) for part in parse_template(reference).parts):
             try:
                 expected_calls(reference)
@@ -96,15 +87,9 @@ class ToolCallGrader(UnitGrader):
     @property
     @override
     def parts_read_by_nature(self) -> tuple[str, ...]:
-        match self.source:
-            case "text":
-                return ()
-            case "last_turn":
-                return ("output_tools",)
-            case "auto" | "rollout":
-                return ("tool_calls",)
-            case _:
-                assert_never(self.source)
+        if self.source == "text":
+            return ()
+        return ("output_tools",) if self.source == "last_turn" else ("tool_calls",)
 
     @property
     @override
@@ -117,25 +102,23 @@ class ToolCallGrader(UnitGrader):
 
     @override
     def scorer(self, ports: GradingPorts, *, source: str) -> Scorer:
-        return ToolCallScorer(self, source=source)
+        return LocalScorer(_CallGrading(self, source=source).grade)
 
 
 RIGHT_FUNCTION: Final = 0.3
 SOME_ARGUMENTS: Final = 0.6
 EXACT: Final = 1.0
 MAX_COMPARED: Final = 64
-"""Largest number of compared calls of a rollout; later ones count as wrong."""
 _SHOWN: Final = 10
 
 
-class ToolCallScorer(LocalScorer):
+class _CallGrading:
     def __init__(self, spec: ToolCallGrader, *, source: str) -> None:
         self._spec = spec
         self._source = source
         self._input = parse_template(spec.input)
         self._reference = parse_template(spec.reference)
 
-    @override
     def grade(self, request: GradeRequest) -> ScoreResult:
         expected = self._expected(render(self._reference, request, source=self._source))
         made = self._made(request)
@@ -158,9 +141,6 @@ class ToolCallScorer(LocalScorer):
         )
 
     def _expected(self, text: str) -> list[WrittenCall]:
-        """Reads the expected calls. Raises `ScoreFault` for an invalid reference, or `Unrenderable`
-        if the reference depends on the answer.
-        """
         try:
             return expected_calls(text)
         except ReferenceFault as fault:
@@ -168,20 +148,18 @@ class ToolCallScorer(LocalScorer):
             raise unusable_text_fault([self._reference], errors, source=self._source) from None
 
     def _made(self, request: GradeRequest) -> list[WrittenCall]:
-        sample = request.sample
-        match self._spec.source:
-            case "rollout":
-                return calls_of(_listed(sample.get("tool_calls")))
-            case "last_turn":
-                return calls_of(_listed(sample.get("output_tools")))
-            case "text":
-                return read_calls(render(self._input, request, source=self._source))
-            case "auto":
-                structured = sample.get("tool_calls") or sample.get("output_tools")
-                calls = calls_of(_listed(structured))
-                return calls or read_calls(render(self._input, request, source=self._source))
-            case _:
-                assert_never(self._spec.source)
+        source, sample = self._spec.source, request.sample
+        keys: dict[str, tuple[str, ...]] = {
+            "rollout": ("tool_calls",),
+            "last_turn": ("output_tools",),
+            "text": (),
+        }
+        wanted = keys.get(source, ("tool_calls", "output_tools"))
+        sent = next((found for key in wanted if (found := sample.get(key))), None)
+        calls = calls_of(sent) if isinstance(sent, list) else []
+        if calls or source in ("rollout", "last_turn"):
+            return calls
+        return read_calls(render(self._input, request, source=self._source))
 
     def _compare(self, expected: WrittenCall, made: WrittenCall) -> float:
         if expected.name != made.name:
@@ -203,7 +181,6 @@ class ToolCallScorer(LocalScorer):
 
 
 def matches(comparator: Comparator, expected: Any, made: Any) -> bool:
-    """Compares the value of one argument. Values that are nested too deeply match nothing."""
     try:
         if isinstance(made, RawText) and not isinstance(expected, str):
             made = strict_loads(made)
@@ -250,18 +227,12 @@ def _text(value: Any) -> str:
 
 
 def _canonical(value: Any) -> str:
-    """Returns a value as JSON that is equal for equal values."""
     return json.dumps(_whole_numbers(value), ensure_ascii=False, sort_keys=True)
 
 
 def _whole_numbers(value: Any) -> Any:
-    """Writes 2.0 as 2, which is the same number in JSON."""
     if isinstance(value, dict):
         return {key: _whole_numbers(below) for key, below in value.items()}
     if isinstance(value, list):
         return [_whole_numbers(below) for below in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else []

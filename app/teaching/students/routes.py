@@ -10,9 +10,8 @@ from app.http.error_replies import responses
 from app.jobs.reply_schemas import FineTuningJob
 from app.kit.errors import InvalidRequest
 from app.kit.schemas import Page, object_page
-from app.models.completion_replies import completion_reply
 from app.models.models import STUDENT_PREFIX
-from app.models.reply_schemas import COMPLETION_REPLY
+from app.models.reply_schemas import COMPLETION_REPLY, completion_reply
 from app.teaching.coach.schemas import CoachChoices, CoachSessionObject
 from app.teaching.plans.routes import checked_plan
 from app.teaching.students.schemas import (

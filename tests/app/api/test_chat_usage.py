@@ -13,7 +13,7 @@ from app.database import Database as Store
 from app.database import UnitOfWork
 from app.kit.callers import Actor, Tenant, act_as, current_actor
 from app.kit.errors import Unavailable
-from app.models.chat_service import asks_for_usage, metered_events, with_usage
+from app.models.chat_service import metered_events, with_usage
 from app.models.chat_usage import ChatUsage
 from app.settings import PricingSettings, RetentionSettings
 from app.wiring import build_key_service, provisioning_service
@@ -246,4 +246,3 @@ def test_the_usage_of_every_stream_is_requested() -> None:
     for options in (None, {}, {"include_usage": False}, {"include_usage": True}):
         body = {"stream": True, "stream_options": options}
         assert with_usage(body)["stream_options"]["include_usage"] is True
-        assert asks_for_usage(body) is bool(options and options.get("include_usage"))

@@ -6,7 +6,7 @@ import pytest
 
 from app.graders.choice import choose_by_item
 from app.graders.definitions import AutoGrader
-from app.graders.python_source import check_source
+from app.graders.kinds.python import check_source
 from tests.support.grading.scores import scored
 from tests.support.sandbox.running import RunningSandbox
 

@@ -12,7 +12,7 @@ from rapidfuzz.fuzz_py import ratio
 from rouge_score.rouge_scorer import RougeScorer
 from sacrebleu.metrics.bleu import BLEU
 
-from app.graders.group_judge import canonical, group_messages
+from app.graders.kinds.ai_judge import canonical, group_messages
 from app.graders.kinds.text_similarity import similarity
 from tests.support.grading.scores import scored
 

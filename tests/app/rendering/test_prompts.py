@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from app.kit.errors import InvalidRequest
-from app.models.context_size import CHARACTERS_PER_TOKEN, check_messages
+from app.models.chat import CHARACTERS_PER_TOKEN, check_messages
 from app.rollouts.renderer import Renderer, fitting_prompt_ids
 from app.rollouts.tokens import THREAD_FROM
 from tests.support.models.tiny_model import KEEPS_THINKING, build_tokenizer

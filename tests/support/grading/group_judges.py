@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from app.graders.group_judge import GroupGradeRequest
+from app.graders.kinds.ai_judge import GroupGradeRequest
 from app.graders.scorer import ScoreResult
 
 

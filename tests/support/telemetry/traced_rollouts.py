@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from app.graders.kinds.endpoint import EndpointGrader
+from app.graders.kinds.remote import EndpointGrader
 from app.kit.endpoint_pool import EndpointPool
 from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply
 from tests.support.grading.scores import ports_of

@@ -4,7 +4,7 @@ from typing import Any
 from standardwebhooks import Webhook
 
 from app.graders.judge import JudgeReply
-from app.graders.kinds.endpoint import EndpointGrader
+from app.graders.kinds.remote import EndpointGrader
 from app.graders.scorer import GradingPorts
 from app.kit.endpoint_pool import EndpointPool
 from app.kit.endpoints import CallSigner, signing_secret

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from app.graders.group_judge import GroupGradeRequest
+from app.graders.kinds.ai_judge import GroupGradeRequest
 from app.graders.scorer import GraderErrors, ScoreFault, ScoreResult, TokenUsage
 from app.kit.ids import GroupKey
 from app.rollouts.trajectory import Failure, FailureClass, Grade, GradeOrFailure, Trajectory, Turn

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from app.files.datasets import MAX_ROW_BYTES, DatasetError
+from app.files.rows import MAX_ROW_BYTES, DatasetError
 from app.graders.kinds.tool_call import ToolCallGrader
 from app.jobs.row_tries import row_needs
 from workers.methods.reinforcement.rows import RowFile

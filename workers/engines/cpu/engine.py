@@ -17,8 +17,8 @@ from torch import Tensor
 
 from app.jobs.reproducibility import EngineMachine
 from app.kit.errors import InvalidRequest, Unavailable
+from app.models.chat import CONTEXT_LENGTH_EXCEEDED
 from app.models.compute import ComputeChoice
-from app.models.context_size import CONTEXT_LENGTH_EXCEEDED
 from app.models.models import BaseModelSpec
 from app.rollouts.renderer import Renderer
 from workers.autotuning import Autotuning, Work, ways

@@ -12,7 +12,7 @@ from app.graders.template_faults import parts_read
 from app.jobs.learning import AUTO, NothingToLearnOptions, ObjectiveOptions, resolved_learning
 from app.jobs.reinforcement import RUNS_CALLS, ReinforcementMethod
 from app.kit.errors import NOTHING_TO_LEARN, RunFailed
-from app.models.context_size import NO_ROOM_CURE, full_context
+from app.models.chat import NO_ROOM_CURE, full_context
 from app.rollouts.rollouts import RolloutRow, last_turn
 from app.rollouts.trajectory import StopReason
 from workers.methods.reinforcement.evaluation import collect_held_out

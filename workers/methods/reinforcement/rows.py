@@ -15,8 +15,9 @@ from typing import Any, BinaryIO, Final, overload
 
 from typing_extensions import override
 
-from app.files.datasets import MAX_ROW_BYTES, DatasetError, DatasetRow, Prompts, each_row, parse_row
+from app.files.datasets import DatasetRow, Prompts, each_row, parse_row
 from app.files.division import difficulty_of
+from app.files.rows import MAX_ROW_BYTES, DatasetError
 from app.jobs.modes import AnyOrdering, EasyToHardOrdering, FocusOrdering, UniformOrdering
 from app.jobs.reinforcement import ReinforcementMethod, ResolvedHyperparameters
 from app.jobs.row_tries import NO_NEEDS, RowFaults, RowNeeds, row_needs

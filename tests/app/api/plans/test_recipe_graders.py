@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from app.graders.choice_sources import last_number_source
+from app.graders.answer_words import last_number_source
 from app.teaching.recipes.service import shipped_recipe
 from tests.support.registry.recipe_rewards import reward
 from tests.support.registry.trials import Trials

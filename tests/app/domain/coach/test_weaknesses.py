@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from app.graders.kinds.score_model import ScoreModelGrader
+from app.graders.kinds.judges import ScoreModelGrader
 from app.jobs.score_ranges import Scale, ScoreRanges, ranges_of
 from app.teaching.coach.sessions import SliceGain, expected_gains, practice_rows, practice_slices
 from app.teaching.coach.statistics import (

@@ -3,7 +3,8 @@ from typing import Any
 
 import pytest
 
-from app.files.datasets import MAX_ROW_BYTES, DatasetError, parse_rows
+from app.files.datasets import parse_rows
+from app.files.rows import MAX_ROW_BYTES, DatasetError
 from tests.support.cases import cases
 
 USER = {"role": "user", "content": "hi"}

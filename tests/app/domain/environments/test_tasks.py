@@ -12,7 +12,14 @@ from pydantic import ValidationError
 
 from app.graders.definitions import read_grader
 from app.kit.errors import InvalidRequest
-from app.tools.coding_tasks import (
+from app.tools.environment_options import task_number
+from app.tools.environments import (
+    check_count,
+    training_numbers,
+    validation_numbers,
+)
+from app.tools.word_problems import UnreadableProblem, row_of
+from app.tools.written_tasks import (
     LEVELS,
     MAX_K,
     MAX_LEVEL,
@@ -21,13 +28,6 @@ from app.tools.coding_tasks import (
     code_task,
     problem_count,
 )
-from app.tools.environment_options import task_number
-from app.tools.environments import (
-    check_count,
-    training_numbers,
-    validation_numbers,
-)
-from app.tools.word_problems import UnreadableProblem, row_of
 from tests.support.cases import cases
 from tests.support.environments.built_in import read_built_in
 

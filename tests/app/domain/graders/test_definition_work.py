@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from app.graders.definitions import read_grader
-from app.graders.judge_prompts import MAX_MESSAGES
+from app.graders.grader_model import MAX_MESSAGES
 from app.graders.templates import MAX_PLACEHOLDERS, MAX_PLACEHOLDERS_TOGETHER
 from tests.support.cases import cases
 from tests.support.grading.app_calls import counted_calls

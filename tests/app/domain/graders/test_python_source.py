@@ -4,8 +4,7 @@ import tracemalloc
 
 import pytest
 
-from app.graders.kinds.python import PythonGrader
-from app.graders.python_source import MAX_READ, MAX_SOURCE, SourceFault, check_source
+from app.graders.kinds.python import MAX_READ, MAX_SOURCE, PythonGrader, SourceFault, check_source
 from tests.support.cases import cases
 
 GRADE = "def grade(sample, item):\n    return 1.0\n"

@@ -5,8 +5,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from app.graders.definitions import Grader
-from app.graders.kinds.python import source_faults
-from app.graders.python_source import MAX_READ, MAX_SOURCES
+from app.graders.kinds.python import MAX_READ, MAX_SOURCES, source_faults
 from tests.support.cases import cases
 
 GRADERS: TypeAdapter[Any] = TypeAdapter(Grader)

@@ -5,11 +5,10 @@ from typing import Any, Final
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from app.graders.kinds.endpoint import EndpointGrader
+from app.graders.kinds.remote import EndpointGrader
 from app.tools.environment_options import HttpEnvironmentSpec
-from app.tools.environment_schemas import CreateEnvironment
 from app.tools.mcp_servers import McpServerSpec
-from app.tools.schemas import CreateTool
+from app.tools.schemas import CreateEnvironment, CreateTool
 from app.tools.tools import ToolSpec, declared_rate, lowest_rate, rate_fault
 from tests.support.cases import cases
 

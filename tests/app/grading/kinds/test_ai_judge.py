@@ -10,9 +10,14 @@ from typing import Any
 import pytest
 
 from app.graders.calibration import kendall
-from app.graders.group_judge import GroupGradeRequest
 from app.graders.judge_calls import EngineModel, EngineModels, RoutedJudges
-from app.graders.kinds.ai_judge import DEFAULT_RUBRIC, AiJudgeGrader, GroupAiJudge, shown_order
+from app.graders.kinds.ai_judge import (
+    DEFAULT_RUBRIC,
+    AiJudgeGrader,
+    GroupAiJudge,
+    GroupGradeRequest,
+    shown_order,
+)
 from app.graders.scorer import ScoreFault, ScoreResult
 from app.kit.endpoints import CallSigner
 from app.kit.objects import LocalObjects

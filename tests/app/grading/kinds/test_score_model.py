@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from app.graders.judge import JudgeFault, JudgeQuestion, JudgeReply
-from app.graders.kinds.score_model import ScoreModelGrader
+from app.graders.kinds.judges import ScoreModelGrader
 from app.graders.scorer import GradeRequest, ScoreFault, Scorer, ScoreResult, TokenUsage
 from app.kit.endpoints import FaultKind
 from tests.support.cases import cases

@@ -1,11 +1,12 @@
 import pytest
 
-from app.graders.kinds.string_check import StringCheckGrader, StringCheckScorer
-from app.graders.scorer import ITEM_MISSING, GradeRequest, ScoreFault
+from app.graders.kinds.text_checks import StringCheckGrader
+from app.graders.scorer import ITEM_MISSING, GradeRequest, ScoreFault, Scorer
 from tests.support.cases import cases
+from tests.support.grading.scores import ports_of
 
 
-def scorer(operation: str, reference: str = "{{ item.answer }}") -> StringCheckScorer:
+def scorer(operation: str, reference: str = "{{ item.answer }}") -> Scorer:
     spec = StringCheckGrader.model_validate(
         {
             "type": "string_check",
@@ -14,7 +15,7 @@ def scorer(operation: str, reference: str = "{{ item.answer }}") -> StringCheckS
             "operation": operation,
         }
     )
-    return StringCheckScorer(spec, [spec.input, spec.reference], source="mine")
+    return spec.scorer(ports_of(), source="mine")
 
 
 def request(text: str, answer: str | None) -> GradeRequest:

@@ -14,11 +14,11 @@ from app.graders.kinds.text_similarity import (
     MAX_FUZZY,
     MAX_PRODUCT,
     TextSimilarityGrader,
-    TextSimilarityScorer,
     similarity,
 )
 from app.graders.scorer import GradeRequest, ScoreFault, ScoreResult
 from tests.support.cases import cases
+from tests.support.grading.scores import ports_of
 
 
 def score(metric: str, text: str, **item: Any) -> ScoreResult:
@@ -31,7 +31,7 @@ def score(metric: str, text: str, **item: Any) -> ScoreResult:
         }
     )
     request = GradeRequest({"output_text": text}, item, "trace_1", "grade_1")
-    return asyncio.run(TextSimilarityScorer(spec, source="near").score(request))
+    return asyncio.run(spec.scorer(ports_of(), source="near").score(request))
 
 
 @cases(

@@ -2,9 +2,9 @@
 
 import pytest
 
-from app.graders.kinds.exact_match import MAX_NORMALISED, ExactMatchGrader, ExactMatchScorer
+from app.graders.kinds.text_checks import MAX_NORMALISED, ExactMatchGrader
 from app.graders.scorer import ScoreFault
-from app.graders.templating import Unrenderable
+from app.graders.templates import Unrenderable
 from tests.support.cases import cases
 
 LIGATURE = "\ufdfa"
@@ -22,19 +22,18 @@ LIGATURE = "\ufdfa"
     ],
 )
 def test_a_text_that_becomes_too_long_is_no_match(form: str, text: str, reward: float) -> None:
-    answer = _scorer(form, "{{ sample.output_text }}")
+    answer = _grader(form, "{{ sample.output_text }}")
     if reward:
-        assert answer.compute([text, text]).score == reward
+        assert answer.compute([text, text], source="g").score == reward
         return
     with pytest.raises(Unrenderable) as caught:
-        answer.compute([text, text])
+        answer.compute([text, text], source="g")
     result = caught.value.result
     assert (result.score, result.errors.sample_parse_error) == (0.0, True)
     with pytest.raises(ScoreFault, match="the row cannot be graded"):
-        _scorer(form, "{{ item.a }}").compute(["an answer", text])
+        _grader(form, "{{ item.a }}").compute(["an answer", text], source="g")
 
 
-def _scorer(form: str, reference: str) -> ExactMatchScorer:
+def _grader(form: str, reference: str) -> ExactMatchGrader:
     sent = {"type": "exact_match", "reference": reference, "unicode": form}
-    spec = ExactMatchGrader.model_validate(sent)
-    return ExactMatchScorer(spec, [spec.input, spec.reference], source="g")
+    return ExactMatchGrader.model_validate(sent)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.graders import text_scorer as normal_forms
+from app.graders import texts as normal_forms
 from app.graders.answer_words import MAX_MARKS, PIECE, has_long_run_of_marks, pieces
-from app.graders.text_scorer import NormalForm, length_normalised, normalised_text, words
+from app.graders.texts import NormalForm, length_normalised, normalised_text, words
 from tests.support.cases import cases
 
 # Letters, marks of several classes, syllables and their parts, vowel signs, and ligatures.

@@ -8,8 +8,8 @@ import pytest
 from pyarrow import parquet
 
 from app.curricula.curricula import CurriculumOptions
-from app.curricula.reports import CollectedRows
 from app.curricula.source_rows import TableFile, collect_rows
+from app.curricula.split_files import CollectedRows
 from app.files.row_files import Inspections
 from app.files.table_formats import SourceFile
 from app.kit.callers import Tenant

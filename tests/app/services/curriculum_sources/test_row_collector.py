@@ -13,7 +13,6 @@ from app.curricula.curricula import (
     HubSource,
     SplitOptions,
 )
-from app.curricula.reports import CollectedRows, SourceFinding
 from app.curricula.rollout_rows import RolloutFiles
 from app.curricula.source_rows import (
     CollectedSource,
@@ -22,7 +21,7 @@ from app.curricula.source_rows import (
     TableFile,
     collect_rows,
 )
-from app.curricula.split_files import split_path
+from app.curricula.split_files import CollectedRows, CurriculumFinding, split_path
 from app.files.hub_data_sets import HubLocation
 from app.files.table_formats import SourceFile
 from app.jobs.supervised import MethodType
@@ -73,7 +72,7 @@ def messages(found: CollectedRows) -> list[tuple[str, str]]:
     return [(each.code, each.message) for each in found.findings.listed()]
 
 
-def error_of(found: CollectedRows) -> SourceFinding:
+def error_of(found: CollectedRows) -> CurriculumFinding:
     assert found.findings.error is not None
     return found.findings.error
 

@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from app.graders.kinds.endpoint import EndpointGrader
+from app.graders.kinds.remote import EndpointGrader
 from app.kit.egress import EgressPolicy
 from app.kit.egress_client import EgressClient
 from app.kit.errors import InvalidRequest

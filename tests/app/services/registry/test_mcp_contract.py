@@ -6,11 +6,11 @@ from functools import partial
 
 from app.kit.slots import ProjectSlots
 from app.settings import EgressSettings
-from app.tools.contract_tests import Deadline
-from app.tools.contracts import McpCallPlan
+from app.tools.contracts import Deadline
 from app.tools.mcp_contract import McpContractService
 from app.tools.mcp_servers import reading_tool_name
 from app.tools.mcp_session import LONGEST_END_S
+from app.tools.schemas import RunMcpServerTest
 from tests.support.cases import cases
 from tests.support.mcp.mcp_clients import SIGNER, egress_to, spec
 from tests.support.mcp.mcp_server import mcp_server
@@ -38,7 +38,7 @@ async def test_a_call_ends_with_the_time_of_the_test(
                 project_id="proj_a",
                 deadline=partial(Deadline, left_s + LONGEST_END_S, now=lambda: 0.0),
             )
-            report = await service.test(spec(server.url), McpCallPlan(tool="stuck"))
+            report = await service.test(RunMcpServerTest(server=spec(server.url), tool="stuck"))
         called = server.calls("stuck")
     last = report.checks[-1]
     assert (last.name, last.status, last.detail) == ("call", status, detail)
@@ -58,10 +58,9 @@ async def test_a_call_that_is_not_sent_is_no_error_of_the_tool() -> None:
                 project_id="proj_a",
             )
             asked = spec(server.url, resources=True)
-            plan = McpCallPlan(
-                tool=reading_tool_name(asked.server_label), arguments={"uri": "file:///b"}
-            )
-            last = (await service.test(asked, plan)).checks[-1]
+            tool = reading_tool_name(asked.server_label)
+            plan = RunMcpServerTest(server=asked, tool=tool, arguments={"uri": "file:///b"})
+            last = (await service.test(plan)).checks[-1]
     assert (last.name, last.status) == ("call", "warned")
     assert last.detail.startswith("Nothing was sent")
-    assert "there is no resource 'file:///b'" in (last.data or {})["model_sees"]
+    assert "there is no resource 'file:///b'" in last.data["model_sees"]

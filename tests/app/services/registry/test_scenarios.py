@@ -2,8 +2,7 @@
 
 from statistics import mean
 
-from app.curricula.scenario_service import split
-from app.curricula.scenarios import Scenario, ScenarioModel, ScenarioPlan, ScenarioSet
+from app.curricula.scenarios import GenerateScenarios, Scenario, ScenarioModel, ScenarioSet, split
 from tests.support.cases import cases
 
 
@@ -14,9 +13,9 @@ from tests.support.cases import cases
 def test_held_out_tasks_are_as_hard_as_the_others(
     training: int, validation: int, at_most: float
 ) -> None:
-    plan = ScenarioPlan(
-        writer=ScenarioModel(model="writer"),
-        tools=(),
+    plan = GenerateScenarios.model_construct(
+        generator=ScenarioModel(model="writer"),
+        tools=[],
         training_tasks=training,
         validation_tasks=validation,
     )

@@ -1,4 +1,4 @@
-from app.tools.contracts import CallPlan
+from app.tools.schemas import RunToolTest
 from app.tools.tool_contract import ContractTest, percentile, run_checks
 from app.tools.tools import ToolSpec
 from tests.support.endpoints import ReceivedRequest, Reply, endpoint
@@ -11,7 +11,7 @@ async def test_a_hang_is_one_failed_call_and_the_rest_is_skipped() -> None:
         test = ContractTest(
             egress,
             ToolSpec(name="search", server_url=server.url()),
-            CallPlan({}, {}, 10, 50.0),
+            RunToolTest(arguments={}, requests=10, rate=50.0),
             secret_keys=(SECRET_KEY,),
             project_id="proj_a",
             call_timeout_s=0.2,
@@ -32,7 +32,7 @@ async def test_calls_that_hang_under_load_are_counted() -> None:
         test = ContractTest(
             egress,
             ToolSpec(name="search", server_url=server.url()),
-            CallPlan({}, {}, 6, 50.0),
+            RunToolTest(arguments={}, requests=6, rate=50.0),
             secret_keys=(SECRET_KEY,),
             project_id="proj_a",
             call_timeout_s=3.0,  # three calls must answer, also on a busy machine

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.graders.formula import MAX_LENGTH, FormulaError, parse_formula
+from app.graders.kinds.multi import MAX_LENGTH, FormulaError, parse_formula
 from tests.support.cases import cases
 
 VALUES = {"a": 0.5, "b": -2.0, "long_name_1": 3.0, "min": 7.0}

@@ -1,24 +1,122 @@
-"""Scores one answer with a judge and a rubric."""
+"""Scores with a judge that answers with a number."""
 
 import re
 from functools import partial
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
 from pydantic import (
     AfterValidator,
     Field,
+    StringConstraints,
     ValidationError,
+    field_validator,
+    model_validator,
 )
 from pydantic_core import PydanticCustomError
 from typing_extensions import override
 
-from app.graders.grader_model import ANSWER, TemplateText
-from app.graders.judge import JudgedScorer, number_verdict
-from app.graders.judge_prompts import JudgedGrader
+from app.graders.grader_model import (
+    ANSWER,
+    MAX_MESSAGES,
+    MAX_PARTS,
+    FewMessages,
+    JudgedGrader,
+    JudgeMessage,
+    Number,
+    Prompt,
+    TemplateText,
+    fault_at,
+    fill,
+)
+from app.graders.judge import JudgedScorer, label_verdict, number_verdict
 from app.graders.scorer import GradeRequest, GradingPorts, Scorer
-from app.graders.templates import CriterionText, Template, parse_template
-from app.graders.templating import render_all
+from app.graders.templates import CriterionText, LabelText, Template, parse_template, render_all
 from app.kit.faults import ClosedModel
+
+
+class ScoreModelGrader(JudgedGrader):
+    """A model that answers with a number in `range`; another number is no score."""
+
+    type: Literal["score_model"]
+    name: str = Field(default="score_model", min_length=1, max_length=256)
+    input: Annotated[list[JudgeMessage], FewMessages] = Field(min_length=1, max_length=MAX_MESSAGES)
+    """The judge's prompt, whose texts are templates."""
+    range: tuple[Number, Number] = (0.0, 1.0)
+    """Lowest and highest score."""
+
+    @field_validator("range", mode="before")
+    @classmethod
+    def _default_range(cls, value: Any) -> Any:
+        return (0.0, 1.0) if value is None else value
+
+    @field_validator("range")
+    @classmethod
+    def _ordered(cls, value: tuple[float, float]) -> tuple[float, float]:
+        if value[0] >= value[1]:
+            raise PydanticCustomError("range_error", "the first number must be below the second")
+        return value
+
+    @property
+    @override
+    def highest(self) -> float:
+        return self.range[1]
+
+    @property
+    @override
+    def lowest(self) -> float:
+        return self.range[0]
+
+    @override
+    def scorer(self, ports: GradingPorts, *, source: str) -> Scorer:
+        return JudgedScorer(
+            self,
+            ports.judges,
+            number_verdict(*self.range),
+            messages=partial(fill, Prompt(self.input), source=source),
+            score=float,
+            source=source,
+        )
+
+
+Label = Annotated[LabelText, StringConstraints(min_length=1, max_length=256)]
+
+
+class LabelModelGrader(JudgedGrader):
+    """1 when the label that the model chooses is one of the passing ones, else 0."""
+
+    passing_score: ClassVar[float | None] = 1.0
+    type: Literal["label_model"]
+    name: str = Field(default="label_model", min_length=1, max_length=256)
+    input: Annotated[list[JudgeMessage], FewMessages] = Field(min_length=1, max_length=MAX_MESSAGES)
+    """The judge's prompt, whose texts are templates."""
+    labels: list[Label] = Field(min_length=1, max_length=MAX_PARTS)
+    """Labels that the judge chooses from."""
+    passing_labels: list[Label] = Field(min_length=1, max_length=MAX_PARTS)
+    """Labels that score 1."""
+
+    @model_validator(mode="after")
+    def _passing_labels_are_labels(self) -> Self:
+        unknown = next((label for label in self.passing_labels if label not in self.labels), None)
+        if unknown is not None:
+            raise fault_at("passing_labels", f"'{unknown[:80]}' is not one of 'labels'")
+        return self
+
+    @property
+    @override
+    def lowest(self) -> float:
+        return 0.0 if set(self.labels) - set(self.passing_labels) else 1.0
+
+    @override
+    def scorer(self, ports: GradingPorts, *, source: str) -> Scorer:
+        return JudgedScorer(
+            self,
+            ports.judges,
+            label_verdict(self.labels),
+            messages=partial(fill, Prompt(self.input), source=source),
+            score=lambda label: float(label in self.passing_labels),
+            source=source,
+        )
+
 
 MAX_CRITERIA: Final = 32
 
@@ -35,9 +133,7 @@ class Criterion(ClosedModel):
 
 
 def _named_apart(rubric: tuple[Criterion, ...]) -> tuple[Criterion, ...]:
-    """Raises `ValidationError` for the second criterion with the same name: a judge might count it
-    once or twice.
-    """
+    """Refuses two criteria with the same name: a judge might count them once or twice."""
     seen = set[str]()
     for index, criterion in enumerate(rubric):
         name = criterion.name.strip().casefold()

@@ -1,19 +1,16 @@
-"""The customer's own grader over HTTP, in the hosted Agent RFT shape.
-
-Numbers in the reply's `metrics` become sub-scores, unless their name repeats a credential.
-"""
+"""Scores over HTTP: the customer's own grader, and the rewards of the job's environment."""
 
 import json
+import math
 from functools import partial
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 from typing_extensions import override
 
-from app.graders.grader_model import (
-    GraderModel,
-)
+from app.graders.grader_model import GraderModel
 from app.graders.scorer import (
+    NO_REWARD,
     GradeRequest,
     GraderErrors,
     GradingPorts,
@@ -23,6 +20,7 @@ from app.graders.scorer import (
     finite,
     run_on_scoring_thread,
 )
+from app.graders.texts import LocalScorer
 from app.kit.egress import EgressReply
 from app.kit.endpoints import EndpointFault, EndpointRequest, FaultKind
 from app.kit.fields import CustomerUrl, SecretHeaders
@@ -44,11 +42,7 @@ class EndpointGrader(GraderModel):
     rate_limit: RateLimit | None = None
     """Requests per second this job may send to it."""
     pass_threshold: float | None = Field(default=None, strict=True)
-
-    @property
-    @override
-    def reads_beside_templates(self) -> bool:
-        return True
+    reads_beside_templates: ClassVar[bool] = True
 
     @override
     def scorer(self, ports: GradingPorts, *, source: str) -> Scorer:
@@ -56,8 +50,6 @@ class EndpointGrader(GraderModel):
 
 
 class EndpointScorer:
-    """Implements `Scorer`."""
-
     def __init__(self, spec: EndpointGrader, ports: GradingPorts, *, source: str) -> None:
         self._source = source
         self._headers = spec.headers or {}
@@ -75,14 +67,16 @@ class EndpointScorer:
         try:
             answer = await self._endpoint.call(call, self._read, signer=self._signer)
         except EndpointFault as fault:
-            raise _fault(fault, self._source) from fault
+            kind = FaultKind.BAD_REPLY if fault.kind is FaultKind.TOO_LARGE else fault.kind
+            errors = GraderErrors(other_error=True, details=fault.message)
+            raise ScoreFault(
+                kind.value, fault.message, source=self._source, errors=errors
+            ) from fault
         score, components = answer.value
         return ScoreResult(score, sub_scores=components, execution_time_s=answer.latency_s)
 
     def _read(self, reply: EgressReply) -> tuple[float, dict[str, float]]:
-        """Reads a reply without the names that repeat a credential of its request: the service
-        stores and shows them. Raises `EndpointFault`.
-        """
+        """Drops names that repeat a credential of the request. Raises `EndpointFault`."""
         score, components = read_score(reply)
         if not components:
             return score, components
@@ -91,19 +85,11 @@ class EndpointScorer:
 
 
 def encode(request: GradeRequest) -> bytes:
-    """Returns the request body: ASCII JSON without white space."""
     body = {"sample": request.sample, "item": request.item, "trace_id": request.trace_id}
     return json.dumps(body, separators=(",", ":")).encode()
 
 
-def _fault(fault: EndpointFault, source: str) -> ScoreFault:
-    kind = FaultKind.BAD_REPLY if fault.kind is FaultKind.TOO_LARGE else fault.kind
-    errors = GraderErrors(other_error=True, details=fault.message)
-    return ScoreFault(kind.value, fault.message, source=source, errors=errors)
-
-
 def read_score(reply: EgressReply) -> tuple[float, dict[str, float]]:
-    """Returns the score and the named metrics of a reply. Raises `EndpointFault`."""
     if not is_success(reply.status):
         kind = FaultKind.ERROR if is_error(reply.status) else FaultKind.BAD_REPLY
         raise EndpointFault(kind, f"answered {reply.status}", status=reply.status)
@@ -126,7 +112,7 @@ def _unusable(why: str) -> EndpointFault:
 
 
 def _kind(value: object) -> str:
-    """Names the JSON type of a value, and not the value, which may repeat a credential."""
+    """Names the JSON type of a value, which itself may repeat a credential."""
     match value:
         case None:
             return "null"
@@ -143,10 +129,51 @@ def _kind(value: object) -> str:
 
 
 def _components(metrics: Any) -> dict[str, float]:
-    """Returns the first 32 finite numbers with valid names; other entries are ignored."""
     components: dict[str, float] = {}
     for name, value in metrics.items() if isinstance(metrics, dict) else ():
         number = finite(value)
         if number is not None and is_component_name(name) and len(components) < MAX_COMPONENTS:
             components[name] = number
     return components
+
+
+class EnvironmentGrader(GraderModel):
+    """The sum of the rewards that the job's HTTP environment gave in a rollout's steps."""
+
+    needs_environment: ClassVar[bool] = True
+    reads_beside_templates: ClassVar[bool] = True
+
+    type: Literal["environment"]
+    name: str = Field(default="environment", min_length=1, max_length=256)
+
+    @override
+    def scorer(self, ports: GradingPorts, *, source: str) -> Scorer:
+        return LocalScorer(partial(_rewarded, source))
+
+
+def _rewarded(source: str, request: GradeRequest) -> ScoreResult:
+    found = request.sample.get("environment")
+    found = found if isinstance(found, dict) else {}
+    reward = _number(found.get("reward"))
+    if reward is None:
+        message = "the sample has no reward of an environment"
+        if found.get("done") is True:
+            message = "the environment ended the episode and gave no reward in any step"
+        errors = GraderErrors(sample_parse_error=True, details=message)
+        raise ScoreFault(NO_REWARD, message, source=source, errors=errors)
+    sent = found.get("components")
+    components = {
+        str(name): number
+        for name, value in (sent.items() if isinstance(sent, dict) else ())
+        if (number := _number(value)) is not None
+    }
+    return ScoreResult(reward, sub_scores=components)
+
+
+def _number(value: Any) -> float | None:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    try:
+        return float(value)
+    except OverflowError:  # an integer of over 308 digits, which the bound of scores refuses
+        return math.inf
