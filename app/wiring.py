@@ -66,7 +66,7 @@ from app.rollouts.sent_requests import SentRequestService
 from app.rollouts.service import HeldOutRowService, RolloutService
 from app.settings import Settings
 from app.teaching.coach.driver import CoachDriver, CoachPorts, CoachRunner
-from app.teaching.coach.evidence_reader import EvidenceReader
+from app.teaching.coach.evidence import EvidenceReader
 from app.teaching.coach.service import CoachSessionPorts, CoachSessionService
 from app.teaching.coach.session_files import ChildJobs, SessionFiles
 from app.teaching.feedback.build_service import BuildPorts, EndUserService, FeedbackBuildService

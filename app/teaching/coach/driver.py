@@ -18,12 +18,12 @@ from app.database import CoachClaim, Database, UnitOfWork
 from app.jobs.service import JobService
 from app.kit.callers import Tenant
 from app.kit.errors import LeaseLost, NotFound, QuotaExceeded, RequestError, Unavailable, WrongState
-from app.teaching.coach import logbook as logbook_entries
-from app.teaching.coach.evidence_reader import EvidenceReader
+from app.teaching.coach import logbook
+from app.teaching.coach.evidence import EvidenceReader
 from app.teaching.coach.session_files import ChildJobs
 from app.teaching.coach.sessions import (
     POLL_S,
-    AwaitedObject,
+    CoachChild,
     CoachOutcome,
     CoachSession,
     CoachStatus,
@@ -123,7 +123,7 @@ class CoachDriver:
                 )
             case Propose(job_id=job_id):
                 skill = await self._ports.students.propose(session.student, job_id)
-                at_gate = replace(step.progress, child=AwaitedObject("skill", skill.id))
+                at_gate = replace(step.progress, child=CoachChild("skill", skill.id))
                 change = replace(change, progress=at_gate)
             case Promote(skill_id=skill_id):
                 await self._ports.students.promote(session.student, skill_id)
@@ -149,10 +149,10 @@ class CoachDriver:
         match action:
             case RunMeasurement(prompt=prompt):
                 job = await children.measure(session, sealed, prompt)
-                return replace(progress, child=AwaitedObject("job", job.id))
+                return replace(progress, child=CoachChild("job", job.id))
             case Train(keys=keys, caps=caps):
                 job = await children.train(session, sealed, keys=keys, caps=caps)
-                return replace(progress, child=AwaitedObject("job", job.id), job_id=job.id)
+                return replace(progress, child=CoachChild("job", job.id), job_id=job.id)
             case _:
                 assert_never(action)
 
@@ -167,7 +167,7 @@ class CoachDriver:
         """Ends a session whose action the service refuses, such as a job on a deleted file."""
         log.info("coach refused", session_id=session.id, error=error.message)
         change = _Change(CoachStatus.FAILED, replace(session.progress, child=None))
-        await self._write(claim, change, [logbook_entries.refused_entry(error.message)])
+        await self._write(claim, change, [logbook.refused_entry(error.message)])
 
     async def _write(
         self, claim: CoachClaim, change: _Change, entries: Sequence[LogbookEntry] = ()

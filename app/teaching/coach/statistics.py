@@ -190,15 +190,18 @@ class Measurement:
         return self.scale.ceiling
 
 
-def sample_of(row: RolloutRow) -> Attempt:
-    return Attempt(
-        rollout_id=row.id,
-        row=row.prompt_index,
-        reward=row.reward,
-        stop_reason=row.stop_reason,
-        components=dict(row.components),
-        failed_tools=frozenset(_failed_tools(row.trace)),
-    )
+def samples_of(rows: Sequence[RolloutRow]) -> list[Attempt]:
+    return [
+        Attempt(
+            rollout_id=row.id,
+            row=row.prompt_index,
+            reward=row.reward,
+            stop_reason=row.stop_reason,
+            components=dict(row.components),
+            failed_tools=frozenset(_failed_tools(row.trace)),
+        )
+        for row in rows
+    ]
 
 
 def stopped_short(sample: Attempt) -> bool:

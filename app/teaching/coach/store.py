@@ -14,7 +14,7 @@ from app.accounts.store import refuse_archived
 from app.kit.callers import Tenant
 from app.kit.errors import WrongState
 from app.kit.leases import Lease, LeasedRows, is_held, lease_lost
-from app.kit.sql import PROJECT, Keyset, from_row, storable, unix
+from app.kit.sql import PROJECT, Keyset, from_row, storable
 from app.kit.transactions import BaseUnitOfWork, Sessions, of_session
 from app.teaching.coach.sessions import (
     OPEN_SESSIONS,
@@ -191,7 +191,7 @@ class CoachSessionStore:
                 .limit(limit + 1)
             )
         ).all()
-        return [_to_entry(row) for row in rows[:limit]], len(rows) > limit
+        return [from_row(LogbookEntry, row) for row in rows[:limit]], len(rows) > limit
 
     def _of(self, session_id: str) -> tuple[ColumnElement[bool], ...]:
         return (Table.project_id == self._project_id, Table.id == session_id)
@@ -210,16 +210,6 @@ def _to_session(row: Table) -> CoachSession:
         options=_OPTIONS.validate_python(row.options),
         metadata=row.labels,
         progress=_PROGRESS.validate_python(row.progress),
-    )
-
-
-def _to_entry(row: Logbook) -> LogbookEntry:
-    return LogbookEntry(
-        row.kind,  # type: ignore[arg-type]  # written from the same closed set
-        row.text,
-        row.data,
-        number=row.number,
-        created_at=unix(row.created_at),
     )
 
 

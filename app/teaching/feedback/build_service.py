@@ -7,7 +7,7 @@ that feedback which was removed in between stays in no file.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,17 +15,18 @@ from app.curricula.curricula import CURRICULUM_SPLITS, CurriculumSplit, SplitInp
 from app.curricula.service import CurriculumService
 from app.database import Database, UnitOfWork
 from app.files.files import FileRow
-from app.files.row_files import RowFiles
-from app.files.rows import MIN_EXAMPLES
+from app.files.row_files import RowFiles, lines_of
+from app.files.rows import MIN_EXAMPLES, is_blank
 from app.files.service import FileService
 from app.kit.callers import Tenant
 from app.kit.errors import InvalidRequest, NotFound, WrongState
 from app.kit.fields import Json
 from app.kit.ids import new_id
 from app.kit.strict_json import strict_loads
-from app.teaching.feedback.builds import Assembly, BuildRequest, FeedbackBuild, assemble, file_name
-from app.teaching.feedback.feedback import FeedbackFilter, Judgement, Removal, person_digest
-from app.teaching.feedback.rows import BuiltRow, find, people_of
+from app.teaching.feedback.builds import Assembly, BuildRequest, FeedbackBuild, assemble
+from app.teaching.feedback.feedback import FeedbackFilter, person_digest
+from app.teaching.feedback.rows import BuiltRow, people_of
+from app.teaching.feedback.schemas import EndUserRemoval
 from app.teaching.feedback.service import FeedbackService
 from app.tools.registry import LabelChanges, RegisteredVersion
 
@@ -68,7 +69,13 @@ class FeedbackBuildService:
         """
         await self._check_curriculum(request)
         assembly = await self._assembly(request)
-        _check_enough(assembly)
+        rows = len(assembly.training)
+        if rows < MIN_EXAMPLES:
+            raise InvalidRequest(
+                f"The feedback makes {rows} rows to train, and a job needs {MIN_EXAMPLES}: collect "
+                "more, or send 'dry_run': true to see what was dropped and why.",
+                code="too_few_rows",
+            )
         build_id = new_id("fbuild_")
         file_ids: dict[CurriculumSplit, str] = {part: new_id("file-") for part in CURRICULUM_SPLITS}
         async with self._database.tenant(self._tenant) as unit:
@@ -80,7 +87,7 @@ class FeedbackBuildService:
         made: list[str] = []
         try:
             files = await self._files(build_id, file_ids, assembly, made)
-            await self._check_unchanged(assembly)
+            await self._check_unchanged(assembly.feedback_ids)
             curriculum = await self._register(request, files)
         except BaseException:
             await self._ports.row_files.discard(made)
@@ -104,7 +111,7 @@ class FeedbackBuildService:
     async def _assembly(self, request: BuildRequest) -> Assembly:
         where = FeedbackFilter(created_after=request.created_after)
         judgements = await self._ports.feedback.judgements(where)
-        return await asyncio.to_thread(_assembled, judgements, request)
+        return await asyncio.to_thread(assemble, judgements, request)
 
     async def _files(
         self,
@@ -114,18 +121,14 @@ class FeedbackBuildService:
         made: list[str],
     ) -> dict[CurriculumSplit, SplitInput]:
         """Writes the files. Adds their ids to `made`."""
-        rows: dict[CurriculumSplit, Sequence[BuiltRow]] = {
-            "training": assembly.training,
-            "validation": assembly.validation,
-        }
         files: dict[CurriculumSplit, SplitInput] = {}
-        for split, built in rows.items():
+        for split in CURRICULUM_SPLITS:
+            rows: Sequence[BuiltRow] = getattr(assembly, split)
             file_id = None
-            if built:
-                file_id, name = file_ids[split], file_name(build_id, split)
-                rows_of_part = [row.row for row in built]
+            if rows:
+                file_id = file_ids[split]
                 await self._ports.row_files.write(
-                    *(rows_of_part, name),
+                    *([row.row for row in rows], f"{build_id}-{split}.jsonl"),
                     file_id=file_id,
                     within=lambda unit: _check_people(unit, build_id, assembly),
                 )
@@ -133,36 +136,24 @@ class FeedbackBuildService:
             files[split] = SplitInput(file_id, None)
         return files
 
-    async def _check_unchanged(self, assembly: Assembly) -> None:
-        used = assembly.feedback_ids
+    async def _check_unchanged(self, used: list[str]) -> None:
         async with self._database.tenant(self._tenant) as unit:
-            left = await unit.feedback.existing(used)
-        if left != len(used):
-            raise _changed()
+            if await unit.feedback.existing(used) != len(used):
+                raise _changed()
 
     async def _register(
         self, request: BuildRequest, files: dict[CurriculumSplit, SplitInput]
     ) -> RegisteredVersion:
         if request.curriculum_id is not None:
             return await self._ports.curricula.update(request.curriculum_id, files, _UNCHANGED)
-        name = request.name or ""
-        return await self._ports.curricula.create(name, files, metadata=None)
-
-
-def _assembled(judgements: Sequence[Judgement], request: BuildRequest) -> Assembly:
-    return assemble(
-        judgements,
-        find(judgements),
-        request.options,
-        validation_share=request.validation_share,
-    )
+        return await self._ports.curricula.create(request.name or "", files, metadata=None)
 
 
 async def _check_people(unit: UnitOfWork, build_id: str, assembly: Assembly) -> None:
     """Raises `WrongState` once somebody in the files was removed. A removal that comes later waits
     for the file's row, and finds it.
     """
-    if await unit.feedback_builds.people(build_id, locked=True) != sorted(set(assembly.people)):
+    if await unit.feedback_builds.people(build_id) != sorted(set(assembly.people)):
         raise _changed()
 
 
@@ -173,17 +164,6 @@ def _changed() -> WrongState:
     )
 
 
-def _check_enough(assembly: Assembly) -> None:
-    rows = len(assembly.training)
-    if rows < MIN_EXAMPLES:
-        raise InvalidRequest(
-            f"The feedback makes {rows} rows to train, and a job needs {MIN_EXAMPLES}: collect "
-            "more, or send 'dry_run': true to see what was dropped and why.",
-            code="too_few_rows",
-        )
-
-
-_UNCHANGED_USERS = LabelChanges(None, None, False)
 _WITHHELD = "Rows of an end user are being removed from this file; no new job may read it."
 
 
@@ -193,11 +173,11 @@ class EndUserService:
         self._ports = ports
         self._tenant = tenant
 
-    async def remove(self, end_user: str) -> Removal:
+    async def remove(self, end_user: str) -> EndUserRemoval:
         """Removes an end user's data. Raises `WrongState`, and removes nothing, while a job that
         has not ended reads a file with them.
         """
-        done = Removal()
+        done = EndUserRemoval(completions=0, feedback=0, rows=0, files=[], curricula=[], jobs=[])
         async with self._database.tenant(self._tenant) as unit:
             done.completions, done.feedback = await unit.feedback.remove_of(end_user)
             builds = await unit.feedback_builds.mark_removed(end_user)
@@ -210,7 +190,7 @@ class EndUserService:
             done.jobs = sorted({*done.jobs, *await unit.feedback_builds.jobs_of(digest)})
         return done
 
-    async def _clean(self, build: FeedbackBuild, done: Removal) -> None:
+    async def _clean(self, build: FeedbackBuild, done: EndUserRemoval) -> None:
         """Replaces the files of a build by ones without the removed rows."""
         async with self._database.tenant(self._tenant) as unit:
             files = await unit.files.existing(build.file_ids)
@@ -263,13 +243,14 @@ class EndUserService:
         """Returns the rows without any of these people, and the others."""
         _, chunks = await self._ports.files.content(file.id)
         kept, dropped = list[Json](), list[Json]()
-        async for line in _lines(chunks):
-            row: Json = strict_loads(line.decode(), most=None)
-            (kept if removed.isdisjoint(people_of(row)) else dropped).append(row)
+        async for line in lines_of(chunks):
+            if not is_blank(line.content):
+                row: Json = strict_loads(line.content.decode(), most=None)
+                (kept if removed.isdisjoint(people_of(row)) else dropped).append(row)
         return kept, dropped
 
     async def _replace(
-        self, build: FeedbackBuild, replaced: dict[str, str | None], done: Removal
+        self, build: FeedbackBuild, replaced: dict[str, str | None], done: EndUserRemoval
     ) -> None:
         """Gives the curriculum of a build a version with the new files, if its newest version has
         the old ones.
@@ -290,7 +271,7 @@ class EndUserService:
         if changes.get("training") == SplitInput(None, None):
             await self._ports.curricula.delete(current.id)
         else:
-            await self._ports.curricula.update(current.id, changes, _UNCHANGED_USERS)
+            await self._ports.curricula.update(current.id, changes, _UNCHANGED)
         done.curricula.append(current.id)
 
 
@@ -320,14 +301,3 @@ async def _check_alone(unit: UnitOfWork, build: FeedbackBuild) -> None:
             "Another removal changed the same files at this moment: send this one again.",
             code="removal_changed",
         )
-
-
-async def _lines(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    rest = b""
-    async for chunk in chunks:
-        *whole, rest = (rest + chunk).split(b"\n")
-        for line in whole:
-            if line.strip():
-                yield line
-    if rest.strip():
-        yield rest

@@ -12,8 +12,8 @@ from app.teaching.feedback.rows import (
     BuildOptions,
     BuiltRow,
     BuiltRows,
-    FeedbackConflict,
     build_rows,
+    find,
     people_of,
 )
 
@@ -70,26 +70,20 @@ class Assembly:
         return sorted({person for row in rows for person in people_of(row.row)})
 
 
-def assemble(
-    judgements: Sequence[Judgement],
-    findings: Sequence[FeedbackConflict],
-    options: BuildOptions,
-    *,
-    validation_share: float,
-) -> Assembly:
+def assemble(judgements: Sequence[Judgement], request: BuildRequest) -> Assembly:
     """Returns the rows of judgements that are sorted by time. The held-out rows are about
-    `validation_share` of all, at least as many as a job needs; none if that leaves too few.
+    the `validation_share` of all, at least as many as a job needs; none if that leaves too few.
     """
-    made = build_rows(judgements, options)
+    made = build_rows(judgements, request.options)
     texts = {row.prompt.key: row.prompt.text for row in made.rows}
     rows = [StratifiedRow(row.prompt.key, ()) for row in made.rows]
     pieces = {key: pieces_of(text, most=MOST_PIECES) for key, text in texts.items()}
-    clustered, division = cluster_and_divide(rows, pieces, share=validation_share)
+    clustered, division = cluster_and_divide(rows, pieces, share=request.validation_share)
     outside = division.held_out
     training = [row for row in made.rows if row.prompt.key not in outside]
     validation = [row for row in made.rows if row.prompt.key in outside]
     report = {
-        "method": options.method,
+        "method": request.options.method,
         "training_rows": len(training),
         "validation_rows": len(validation),
         "prompts": len(texts),
@@ -97,13 +91,9 @@ def assemble(
         "alike_rows": sum(row.key in clustered.divided for row in rows),
         "sources": _sources(judgements, made),
         "dropped": _dropped(made),
-        "findings": dict(sorted(Counter(finding.kind for finding in findings).items())),
+        "findings": dict(sorted(Counter(finding.kind for finding in find(judgements)).items())),
     }
     return Assembly(training, validation, report)
-
-
-def file_name(build_id: str, split: str) -> str:
-    return f"{build_id}-{split}.jsonl"
 
 
 def _sources(judgements: Sequence[Judgement], made: BuiltRows) -> Json:

@@ -8,18 +8,18 @@ from typing import Final, Literal, assert_never
 
 from app.files.datasets import check_row
 from app.files.rows import DatasetError
-from app.kit.fields import Json
+from app.kit.fields import DescribedFields, Json
 from app.teaching.feedback.feedback import FeedbackType, JudgedPrompt, Judgement
 
 
-def first_fault(row: Json) -> DatasetError | None:
-    """Returns the first fault of a pair or of a conversation; `None` for a usable row."""
+def is_usable(row: Json) -> bool:
+    """Returns whether the job that reads a pair or a conversation takes it."""
     line = json.dumps(row, ensure_ascii=False).encode()
     try:
         check_row("supervised" if "messages" in row else "dpo", line, 1)
-    except DatasetError as error:
-        return error
-    return None
+    except DatasetError:
+        return False
+    return True
 
 
 BuildMethod = Literal["dpo", "supervised"]
@@ -94,7 +94,10 @@ def build_rows(judgements: Sequence[Judgement], options: BuildOptions) -> BuiltR
             candidates = _without_circles(candidates, made)
         case "supervised":
             _drop(made, preferences, "not_for_this_method")
-            candidates = [_answer(one) for one in corrections]
+            candidates = [
+                _Candidate(one.type, one.prompt, one.better or {}, None, (one,))
+                for one in corrections
+            ]
             if options.thumbs_up_as_rows:
                 candidates += _liked(won, made)
             else:
@@ -167,19 +170,12 @@ def _thumb_pairs(won: Sequence[Judgement], made: BuiltRows) -> Iterator[_Candida
 def _liked(won: Sequence[Judgement], made: BuiltRows) -> Iterator[_Candidate]:
     by_target = defaultdict[str, list[Judgement]](list)
     for one in won:
-        match one.rating:
-            case "up":
-                by_target[one.target].append(one)
-            case "down" | None:
-                made.dropped[one.id] = "not_for_this_method"
-            case _:
-                assert_never(one.rating)
+        if one.rating == "up":
+            by_target[one.target].append(one)
+        else:
+            made.dropped[one.id] = "not_for_this_method"
     for liked in by_target.values():
         yield _Candidate("thumbs", liked[0].prompt, liked[0].answer, None, tuple(liked))
-
-
-def _answer(one: Judgement) -> _Candidate:
-    return _Candidate(one.type, one.prompt, one.better or {}, None, (one,))
 
 
 def _pair(one: Judgement) -> _Candidate:
@@ -219,7 +215,7 @@ def _add(made: BuiltRows, candidates: Sequence[_Candidate]) -> None:
         judgements = {one.id: one for candidate in same_row for one in candidate.judgements}
         by_time = sorted(judgements.values(), key=lambda one: (one.created_at, one.id))
         row = {**_row(same_row[0]), "feedback": [_provenance(one) for one in by_time]}
-        if first_fault(row) is not None:
+        if not is_usable(row):
             _drop(made, by_time, "invalid_row")
             continue
         ids = tuple(one.id for one in by_time)
@@ -270,25 +266,24 @@ FindingKind = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class FeedbackConflict:
+class FeedbackFinding(DescribedFields):
+    """Feedback that repeats or contradicts other feedback."""
+
     kind: FindingKind
+    """Kind of the finding."""
     message: str
+    """The finding in a sentence."""
     feedback_ids: tuple[str, ...]
-    """Oldest first."""
+    """Ids of the feedback, oldest first."""
 
 
-def find(judgements: Sequence[Judgement]) -> list[FeedbackConflict]:
+def find(judgements: Sequence[Judgement]) -> list[FeedbackFinding]:
     """Returns all findings of judgements that are sorted by time."""
     last, repeated = latest(judgements)
-    return [
-        *repeated,
-        *_both_ways(last),
-        *_repeated_rejections(last),
-        *_cycles(last),
-    ]
+    return [*repeated, *_both_ways(last), *_repeated_rejections(last), *_cycles(last)]
 
 
-def latest(judgements: Sequence[Judgement]) -> tuple[list[Judgement], list[FeedbackConflict]]:
+def latest(judgements: Sequence[Judgement]) -> tuple[list[Judgement], list[FeedbackFinding]]:
     """Returns the last judgement of each author about each target, and a finding for those with
     earlier ones. Judgements without an author are never the same author's.
     """
@@ -297,7 +292,7 @@ def latest(judgements: Sequence[Judgement]) -> tuple[list[Judgement], list[Feedb
         by_author[one.author or one.id, one.type, one.target].append(one)
     kept = {repeats[-1].id for repeats in by_author.values()}
     found = [
-        FeedbackConflict(
+        FeedbackFinding(
             "duplicate",
             f"'{repeats[0].author}' judged the same answer {len(repeats)} times; the last one "
             "counts.",
@@ -309,7 +304,7 @@ def latest(judgements: Sequence[Judgement]) -> tuple[list[Judgement], list[Feedb
     return [one for one in judgements if one.id in kept], found
 
 
-def _both_ways(judgements: Sequence[Judgement]) -> Iterator[FeedbackConflict]:
+def _both_ways(judgements: Sequence[Judgement]) -> Iterator[FeedbackFinding]:
     by_target = defaultdict[str, list[Judgement]](list)
     for one in judgements:
         if one.type == "thumbs":
@@ -318,10 +313,10 @@ def _both_ways(judgements: Sequence[Judgement]) -> Iterator[FeedbackConflict]:
         ups = sum(one.rating == "up" for one in thumbs)
         if 0 < ups < len(thumbs):
             message = f"An answer has {ups} thumbs up and {len(thumbs) - ups} thumbs down."
-            yield FeedbackConflict("thumbs_both_ways", message, _ids(thumbs))
+            yield FeedbackFinding("thumbs_both_ways", message, _ids(thumbs))
 
 
-def _repeated_rejections(judgements: Sequence[Judgement]) -> Iterator[FeedbackConflict]:
+def _repeated_rejections(judgements: Sequence[Judgement]) -> Iterator[FeedbackFinding]:
     """Yields a finding for each correction that is the answer which somebody rejected."""
     positions = {one.id: position for position, one in enumerate(judgements)}
     rejected = defaultdict[tuple[str, str], list[Judgement]](list)
@@ -332,14 +327,14 @@ def _repeated_rejections(judgements: Sequence[Judgement]) -> Iterator[FeedbackCo
         if one.type == "correction":
             against = rejected.get((one.prompt.key, one.better_key))
             if against:
-                yield FeedbackConflict(
+                yield FeedbackFinding(
                     "correction_repeats_rejected",
                     "A correction is an answer to the same prompt that has a thumbs down.",
                     _ids(sorted([*against, one], key=lambda each: positions[each.id])),
                 )
 
 
-def _cycles(judgements: Sequence[Judgement]) -> Iterator[FeedbackConflict]:
+def _cycles(judgements: Sequence[Judgement]) -> Iterator[FeedbackFinding]:
     by_prompt = defaultdict[str, list[Judgement]](list)
     for one in judgements:
         if one.is_preference:
@@ -353,7 +348,7 @@ def _cycles(judgements: Sequence[Judgement]) -> Iterator[FeedbackConflict]:
                 by_part[part].append(one)
         for members in by_part.values():
             message = "Preferences between answers to one prompt form a circle: none is the best."
-            yield FeedbackConflict("preference_cycle", message, _ids(members))
+            yield FeedbackFinding("preference_cycle", message, _ids(members))
 
 
 def cyclic_parts(edges: Iterable[tuple[str, str]]) -> dict[str, int]:

@@ -22,7 +22,7 @@ from app.teaching.feedback.feedback import (
     check_sent,
     message_of,
 )
-from app.teaching.feedback.rows import FeedbackConflict, find
+from app.teaching.feedback.rows import FeedbackFinding, find
 
 _BATCH = 200
 
@@ -60,7 +60,7 @@ class FeedbackService:
         async with self._database.tenant(self._tenant) as unit:
             await unit.feedback.delete(feedback_id)
 
-    async def findings(self, where: FeedbackFilter) -> list[FeedbackConflict]:
+    async def findings(self, where: FeedbackFilter) -> list[FeedbackFinding]:
         """Returns what repeats or contradicts other feedback."""
         return await asyncio.to_thread(find, await self.judgements(where))
 
@@ -88,13 +88,8 @@ class FeedbackService:
 
     def _texts_of(self, sent: SentFeedback) -> Feedback:
         """Returns new feedback with all that the call itself contains."""
-        texts: dict[str, Any] = {
-            "comment": sent.comment,
-            "messages": sent.get("messages"),
-            "tools": sent.get("tools"),
-            "better": None,
-            "worse": None,
-        }
+        texts: dict[str, Any] = {name: sent.get(name) for name in ("messages", "tools")}
+        texts["comment"] = sent.comment
         for name, role in (("correction", "better"), ("chosen", "better"), ("rejected", "worse")):
             if sent.get(name) is not None:
                 texts[role] = message_of(sent.get(name))

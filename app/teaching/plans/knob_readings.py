@@ -32,6 +32,11 @@ _AUTOMATIC: Final[dict[str, float]] = {
     "beta": 0.1,
 }
 """Values of `auto` that are the same for every file."""
+_RULES: Final[dict[MethodType, type[StopOptions]]] = {
+    "reinforcement": ReinforcementStopOptions,
+    "supervised": StopOptions,
+    "dpo": PreferenceStopOptions,
+}
 _CLOSE: Final = 1e-6
 """Relative difference of equal numbers."""
 
@@ -71,12 +76,17 @@ def reading_of(
     """
     job = {"method": {"type": kind, kind: options}}
     knobs = _knobs(kind, options)
-    explanation = settings_of(knobs, kind)
+    explanation = tuple(settings_of(knobs, kind))
     known = frozenset(setting.parameter for knob in explanation for setting in knob.settings)
     outside = (
         *_between(explanation, job, kind),
         *_beyond(kind, options, known, total_steps),
-        *_caps(caps, options),
+        # Except the caps that the method names.
+        *(
+            _unset(name, value)
+            for name, value in asdict(caps).items()
+            if value is not None and options.get(name) is None
+        ),
     )
     return Reading(knobs, explanation, outside)
 
@@ -102,20 +112,18 @@ def _knobs(kind: MethodType, options: dict[str, Any]) -> Knobs:
     n_epochs = int(sent) if _is_number(sent) and 1 <= sent <= 50 else None  # noqa: PLR2004 - the range of the hyperparameter
     preset = "balanced" if n_epochs is None else scales.mode_of_epochs(kind, n_epochs, effort)
     mode: PracticeMode = preset or "custom"
-    target = value_at(options, "stop.target.value")
+    action, target = (
+        value_at(options, f"stop.{one}") for one in ("plateau.action", "target.value")
+    )
     return Knobs(
         practice_mode=mode,
         n_epochs=None if preset else n_epochs,
         drift_guard=guard,
         effort=effort,
         creativity=creativity,
-        auto_stop=_action(value_at(options, "stop.plateau.action")),
+        auto_stop=next((one for one in get_args(Action) if one == action), "warn"),
         target=float(target) if _is_number(target) else None,
     )
-
-
-def _action(sent: Any) -> Action:
-    return next((action for action in get_args(Action) if action == sent), "warn")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,15 +134,12 @@ class _Numbers:
     options: dict[str, Any]
 
     def of(self, path: str) -> float:
-        value = value_at(self.options, path)
-        return float(value) if _is_number(value) else self._automatic(path.rpartition(".")[2])
-
-    def _automatic(self, name: str) -> float:
-        match self.kind, name:
-            case (("supervised" | "dpo") as kind, "batch_size"):
-                return scales.batch_size(kind, "standard")
-            case _:
-                return _AUTOMATIC.get(name, 0.0)
+        value, name = value_at(self.options, path), path.rpartition(".")[2]
+        if _is_number(value):
+            return float(value)
+        if name == "batch_size" and self.kind != "reinforcement":
+            return scales.batch_size(self.kind, "standard")
+        return _AUTOMATIC.get(name, 0.0)
 
 
 def _between(
@@ -164,22 +169,9 @@ def _compared(parameter: str, value: Any, kind: MethodType) -> Any:
         case "kl_coefficient":
             return ObjectiveOptions().kl_coefficient
         case "action" | "below":
-            return getattr(getattr(_rules(kind), parameter.split(".")[-2]), name)
+            return getattr(getattr(_RULES[kind](), parameter.split(".")[-2]), name)
         case _:
             return _AUTOMATIC.get(name, value)
-
-
-def _rules(kind: MethodType) -> StopOptions:
-    """Returns the default stop rules of a method."""
-    match kind:
-        case "reinforcement":
-            return ReinforcementStopOptions()
-        case "supervised":
-            return StopOptions()
-        case "dpo":
-            return PreferenceStopOptions()
-        case _:
-            assert_never(kind)
 
 
 def _beyond(
@@ -199,13 +191,6 @@ def _beyond(
         resolved = total_steps is not None and is_resolved(name, sent, total_steps)
         if not resolved and not _same(value, usual.get(name)):
             yield _unset(parameter, value)
-
-
-def _caps(caps: Caps, options: dict[str, Any]) -> Iterator[Outside]:
-    """Yields the caps of a job, except those that its method names."""
-    for name, value in asdict(caps).items():
-        if value is not None and options.get(name) is None:
-            yield _unset(name, value)
 
 
 def _unset(parameter: str, value: Any) -> Outside:

@@ -4,7 +4,7 @@ Every scale is strictly monotone, so that a compiled job gives its knobs back.
 """
 
 import math
-from typing import Annotated, Final, Literal, assert_never, get_args
+from typing import Annotated, Final, Literal, get_args
 
 from pydantic import ConfigDict, Field
 
@@ -59,17 +59,13 @@ def checked_knobs(knobs: Knobs, kind: MethodType) -> Knobs:
     if not custom and knobs.n_epochs is not None:
         reason = f"the practice mode '{knobs.practice_mode}' has its own number; send 'custom'"
         raise refused_value(f"{PARAM}.n_epochs", reason)
-    match kind:
-        case "reinforcement":
-            position = 50 if knobs.creativity is None else knobs.creativity
-            return knobs.model_copy(update={"creativity": position})
-        case "supervised" | "dpo":
-            if knobs.creativity is not None:
-                reason = f"a job of the method '{kind}' samples no answers; leave it out"
-                raise refused_value(f"{PARAM}.creativity", reason)
-            return knobs
-        case _:
-            assert_never(kind)
+    if kind == "reinforcement":
+        position = 50 if knobs.creativity is None else knobs.creativity
+        return knobs.model_copy(update={"creativity": position})
+    if knobs.creativity is not None:
+        reason = f"a job of the method '{kind}' samples no answers; leave it out"
+        raise refused_value(f"{PARAM}.creativity", reason)
+    return knobs
 
 
 _MIDDLE: Final = 50
@@ -125,17 +121,7 @@ def entropy_floor(creativity: int) -> float:
 
 def compute_multiplier(effort: Effort) -> float:
     """Returns the factor on 8 rollouts of each row: 4, 8, 16 or 32 rollouts."""
-    match effort:
-        case "light":
-            return 0.5
-        case "standard":
-            return 1.0
-        case "strong":
-            return 2.0
-        case "maximum":
-            return 4.0
-        case _:
-            assert_never(effort)
+    return 2.0 ** (EFFORTS.index(effort) - 1)
 
 
 def effort_of_compute(multiplier: float) -> Effort:
@@ -144,29 +130,14 @@ def effort_of_compute(multiplier: float) -> Effort:
 
 def eval_samples(effort: Effort) -> int:
     """Returns the rollouts of each held-out row in a validation."""
-    match effort:
-        case "light" | "standard":
-            return 1
-        case "strong":
-            return 2
-        case "maximum":
-            return 4
-        case _:
-            assert_never(effort)
+    return max(1, int(compute_multiplier(effort)))
 
 
 def batch_size(kind: OfflineMethodType, effort: Effort) -> int:
     """Returns the rows of an optimizer step of supervised and DPO jobs: half of them is twice the
     steps.
     """
-    match kind:
-        case "supervised":
-            usual = 16
-        case "dpo":
-            usual = 32
-        case _:
-            assert_never(kind)
-    return int(usual / compute_multiplier(effort))
+    return int((16 if kind == "supervised" else 32) / compute_multiplier(effort))
 
 
 def effort_of_batch(kind: OfflineMethodType, rows: float) -> Effort:
@@ -177,43 +148,15 @@ def epochs(kind: MethodType, mode: PresetMode, effort: Effort) -> int:
     """Returns how often the rows are used. More effort of a reinforcement job is more steps too; of
     the other methods it is smaller batches.
     """
-    match kind:
-        case "reinforcement":
-            return math.ceil(_usual_epochs(mode, 10) * _step_factor(effort))
-        case "supervised" | "dpo":
-            return _usual_epochs(mode, 5)
-        case _:
-            assert_never(kind)
+    sampled = kind == "reinforcement"
+    usual = {"quick": 1, "balanced": 3, "thorough": 10 if sampled else 5}[mode]
+    factor = {"strong": 1.5, "maximum": 2.0}.get(effort, 1.0) if sampled else 1.0
+    return math.ceil(usual * factor)
 
 
 def mode_of_epochs(kind: MethodType, n_epochs: int, effort: Effort) -> PresetMode | None:
     """Returns the preset with this number of epochs; `None` is `custom`."""
-    found = (mode for mode in PRESET_MODES if epochs(kind, mode, effort) == n_epochs)
-    return next(found, None)
-
-
-def _usual_epochs(mode: PresetMode, most: int) -> int:
-    match mode:
-        case "quick":
-            return 1
-        case "balanced":
-            return 3
-        case "thorough":
-            return most
-        case _:
-            assert_never(mode)
-
-
-def _step_factor(effort: Effort) -> float:
-    match effort:
-        case "light" | "standard":
-            return 1.0
-        case "strong":
-            return 1.5
-        case "maximum":
-            return 2.0
-        case _:
-            assert_never(effort)
+    return next((mode for mode in PRESET_MODES if epochs(kind, mode, effort) == n_epochs), None)
 
 
 def _position(value: float) -> int:

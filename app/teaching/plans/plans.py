@@ -90,12 +90,8 @@ class KnobSettings:
         return f"{name} {self.position} " + "; it ".join(parts) + "."
 
 
-def settings_of(knobs: Knobs, kind: MethodType) -> tuple[KnobSettings, ...]:
-    """Returns what each knob sets in the method of this type; `knobs` are checked ones."""
-    return tuple(_settings(knobs, kind))
-
-
-def _settings(knobs: Knobs, kind: MethodType) -> Iterator[KnobSettings]:
+def settings_of(knobs: Knobs, kind: MethodType) -> Iterator[KnobSettings]:
+    """Yields what each knob sets in the method of this type; `knobs` are checked ones."""
     yield KnobSettings("practice_mode", knobs.practice_mode, (_practice(knobs, kind),))
     yield KnobSettings("drift_guard", knobs.drift_guard, tuple(_drift(knobs, kind)))
     yield KnobSettings("effort", knobs.effort, tuple(_effort(knobs, kind)))
@@ -109,14 +105,11 @@ def _settings(knobs: Knobs, kind: MethodType) -> Iterator[KnobSettings]:
 
 def _practice(knobs: Knobs, kind: MethodType) -> Setting:
     path = _path(kind, _HYPER, "n_epochs")
-    match knobs.practice_mode:
-        case "custom":
-            return Setting(path, knobs.n_epochs, "you chose this number of passes over the rows")
-        case ("quick" | "balanced" | "thorough") as mode:
-            count = scales.epochs(kind, mode, knobs.effort)
-            return Setting(path, count, f"a {mode} practice passes {count} times over the rows")
-        case _:
-            assert_never(knobs.practice_mode)
+    mode = knobs.practice_mode
+    if mode == "custom":
+        return Setting(path, knobs.n_epochs, "you chose this number of passes over the rows")
+    count = scales.epochs(kind, mode, knobs.effort)
+    return Setting(path, count, f"a {mode} practice passes {count} times over the rows")
 
 
 def _drift(knobs: Knobs, kind: MethodType) -> Iterator[Setting]:
@@ -183,6 +176,13 @@ def _path(kind: MethodType, *names: str) -> str:
     return ".".join(("method", kind, *names))
 
 
+BODIES: Final[dict[MethodType, type[RequestedMethod]]] = {
+    "supervised": SupervisedMethod,
+    "dpo": DpoMethod,
+    "reinforcement": ReinforcementBody,
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanRequest:
     """A plan with its recipe filled in."""
@@ -206,7 +206,7 @@ class CompiledPlan:
 def compile_plan(request: PlanRequest) -> CompiledPlan:
     """Returns the job of a plan. Raises `InvalidRequest` for knobs that mean nothing together."""
     knobs = checked_knobs(request.knobs, request.kind)
-    explanation = settings_of(knobs, request.kind)
+    explanation = tuple(settings_of(knobs, request.kind))
     method = {"type": request.kind, request.kind: request.options}
     job = {**request.call, "method": method}
     for knob in explanation:
@@ -219,29 +219,17 @@ def job_request(plan: CompiledPlan) -> JobRequest:
     """Returns the create call that the body of a plan stands for. The recipes' schema and the
     knobs have checked its method.
     """
-    job = plan.job
-    curriculum = job.get("curriculum")
+    job, curriculum = plan.job, plan.job.get("curriculum")
+    kind: MethodType = job["method"]["type"]
     request = JobRequest(
         model=job["model"],
         training_file=job.get("training_file"),
         validation_file=job.get("validation_file"),
         curriculum=None if curriculum is None else read_curriculum(curriculum),
-        method=_method(job["method"]["type"], job["method"]),
+        method=BODIES[kind].model_validate(job["method"][kind]),
         seed=job.get("seed"),
         suffix=job.get("suffix"),
         metadata=job.get("metadata"),
     )
     request.check_files()
     return request
-
-
-def _method(kind: MethodType, sent: dict[str, Any]) -> RequestedMethod:
-    match kind:
-        case "reinforcement":
-            return ReinforcementBody.model_validate(sent[kind])
-        case "supervised":
-            return SupervisedMethod.model_validate(sent[kind])
-        case "dpo":
-            return DpoMethod.model_validate(sent[kind])
-        case _:
-            assert_never(kind)

@@ -70,4 +70,6 @@ async def explain_improvement_plan(
         call, total_steps = (job.method.kind, job.method.options, job.caps), job.total_steps
     kind, options, caps = call
     reading = await asyncio.to_thread(reading_of, kind, options, caps=caps, total_steps=total_steps)
-    return ImprovementPlanReading.of(kind, reading, warnings)
+    return ImprovementPlanReading.read(
+        reading, method=kind, exact=not reading.outside, warnings=warnings
+    )

@@ -1,20 +1,20 @@
 """Checks the options of a recipe as the method of a job. Pure."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any, Final, Literal, assert_never
+from collections.abc import Sequence
+from typing import Any, Final, Literal
 
 from pydantic import ConfigDict, Field, ValidationError
 
 from app.jobs.method_faults import reinforcement_faults
 from app.jobs.methods import parameters_of
 from app.jobs.requests import RequestedMethod
-from app.jobs.supervised import DpoMethod, MethodType, SupervisedMethod
+from app.jobs.supervised import MethodType
 from app.kit.errors import InvalidRequest, refused_value
 from app.kit.faults import UNKNOWN_PARAMETER, refusal, unknown_key_error, unread
 from app.kit.fields import DescribedModel, WalkedField, parameter, walk_fields
 from app.kit.redaction import split
 from app.teaching.plans.knobs import Knobs, checked_knobs
-from app.teaching.plans.plans import CompiledPlan, PlanRequest, compile_plan
+from app.teaching.plans.plans import BODIES, CompiledPlan, PlanRequest, compile_plan
 from app.tools.environments import built_in, is_graded_by
 from app.tools.references import ReinforcementBody
 
@@ -115,11 +115,6 @@ class ShippedRecipe(PlanRecipe):
 
 
 OPTIONS: Final = "options"
-_BODIES: Final[dict[MethodType, type[RequestedMethod]]] = {
-    "supervised": SupervisedMethod,
-    "dpo": DpoMethod,
-    "reinforcement": ReinforcementBody,
-}
 
 
 def checked_options(recipe: RecipeText) -> RequestedMethod:
@@ -138,8 +133,9 @@ def checked_options(recipe: RecipeText) -> RequestedMethod:
     _refuse_unread(recipe, body, walked)
     _refuse_replaced(recipe, plan)
     _refuse_secrets(body)
-    for fault in _faults(body, walked):
-        raise fault
+    if isinstance(body, ReinforcementBody):
+        for fault in reinforcement_faults(body, OPTIONS, walked):
+            raise fault
     return body
 
 
@@ -147,31 +143,17 @@ def uncalled_options(body: RequestedMethod) -> tuple[str, ...]:
     """Returns the options whose addresses and judges no job of the recipe calls, as for a job: a
     built-in environment beside a grader of one's own.
     """
-    match body:
-        case ReinforcementBody():
-            environment = built_in(body.environment)
-            if environment is None or body.grader is None:
-                return ()
-            return () if is_graded_by(environment, body.grader) else ("environment",)
-        case SupervisedMethod() | DpoMethod():
-            return ()
-        case _:
-            assert_never(body)
-
-
-def _faults(body: RequestedMethod, walked: Sequence[WalkedField]) -> Iterator[InvalidRequest]:
-    match body:
-        case ReinforcementBody():
-            yield from reinforcement_faults(body, OPTIONS, walked)
-        case SupervisedMethod() | DpoMethod():
-            return
-        case _:
-            assert_never(body)
+    if not isinstance(body, ReinforcementBody):
+        return ()
+    environment = built_in(body.environment)
+    if environment is None or body.grader is None or is_graded_by(environment, body.grader):
+        return ()
+    return ("environment",)
 
 
 def _read(recipe: RecipeText, plan: CompiledPlan) -> RequestedMethod:
     try:
-        return _BODIES[recipe.method].model_validate(plan.job["method"][recipe.method])
+        return BODIES[recipe.method].model_validate(plan.job["method"][recipe.method])
     except ValidationError as error:
         fault = error.errors(include_url=False)[0]
         raise refusal(parameter(OPTIONS, fault["loc"]), [fault]) from error
