@@ -82,6 +82,7 @@ class CoachChoices(ClosedBody):
                 reason = f"it is '{param}prompts[{same}]' again, and each prompt is measured once"
                 raise refused_value(f"{param}prompts[{number}]", reason)
         rubric = () if recipe is None else (_rubric_prompt(recipe),)
+        given = self.budget
         return CoachOptions(
             promote=self.promote,
             prompts=tuple(dict.fromkeys((*self.prompts, *rubric)))[: MAX_PROMPTS + 1],
