@@ -69,8 +69,12 @@ from app.teaching.coach.driver import CoachDriver, CoachPorts, CoachRunner
 from app.teaching.coach.evidence import EvidenceReader
 from app.teaching.coach.service import CoachSessionPorts, CoachSessionService
 from app.teaching.coach.session_files import ChildJobs, SessionFiles
-from app.teaching.feedback.build_service import BuildPorts, EndUserService, FeedbackBuildService
-from app.teaching.feedback.service import FeedbackService
+from app.teaching.feedback.service import (
+    BuildPorts,
+    EndUserService,
+    FeedbackBuildService,
+    FeedbackService,
+)
 from app.teaching.recipes.service import OwnRecipeService, RecipeService
 from app.teaching.students.service import StudentService
 from app.tools.definition_check import RegisteredEndpointService

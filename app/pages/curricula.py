@@ -34,8 +34,7 @@ from app.pages.examples import (
 from app.pages.refusals import PageRoute
 from app.pages.rendering import HEADERS, page
 from app.pages.visitors import OwnForm, SignedIn, Visitor, check_form_token, check_site
-from app.teaching.feedback.builds import BuildRequest
-from app.teaching.feedback.rows import BuildOptions
+from app.teaching.feedback.rows import BuildOptions, BuildRequest
 from app.tools.registry import RegisteredVersion
 
 MOST_LINES: Final = 200

@@ -18,9 +18,17 @@ from app.pages.examples import KINDS, ExampleKind, kind_of_recipe
 from app.pages.refusals import PageRoute
 from app.pages.rendering import HEADERS, page, wants_part
 from app.pages.visitors import OwnForm, SignedIn, Visitor
-from app.teaching.plans.estimates import PlanEstimate, plan_estimate
-from app.teaching.plans.knobs import EFFORTS, PRESET_MODES, KnobName, Knobs
-from app.teaching.plans.plans import CompiledPlan, PlanRequest, compile_plan, job_request
+from app.teaching.plans.knob_readings import PlanEstimate, plan_estimate
+from app.teaching.plans.plans import (
+    EFFORTS,
+    PRESET_MODES,
+    CompiledPlan,
+    KnobName,
+    Knobs,
+    PlanRequest,
+    compile_plan,
+    job_request,
+)
 from app.teaching.recipes.recipes import PlanRecipe
 from app.tools.registry import RegisteredVersion
 

@@ -91,7 +91,10 @@ class CoachChoices(ClosedBody):
             min_gain=self.min_gain,
             patience=self.patience,
             budget=Budget(
-                **{each.name: getattr(self.budget, each.name) for each in fields(Budget)}
+                jobs=given.jobs,
+                rollouts=given.rollouts,
+                tokens=given.tokens,
+                seconds=given.seconds,
             ),
             seed=job.seed,
             suffix=job.suffix,

@@ -8,7 +8,6 @@ from app.jobs.schemas import Text
 from app.kit.errors import missing_parameter, refused_value
 from app.kit.fields import DescribedModel, Json
 from app.kit.schemas import ClosedBody
-from app.teaching.feedback.builds import BuildRequest, FeedbackBuild
 from app.teaching.feedback.feedback import (
     LONGEST_COMMENT,
     LONGEST_NAME,
@@ -19,7 +18,9 @@ from app.teaching.feedback.feedback import (
 from app.teaching.feedback.rows import (
     BuildMethod,
     BuildOptions,
+    BuildRequest,
     DropReason,
+    FeedbackBuild,
     FeedbackFinding,
 )
 

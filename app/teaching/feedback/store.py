@@ -12,7 +12,6 @@ from app.kit.fields import Json
 from app.kit.sql import Keyset, from_row, moment, storable
 from app.models.tables import StoredCompletionTable as Completion
 from app.rollouts.tables import RolloutTable as Rollout
-from app.teaching.feedback.builds import FeedbackBuild
 from app.teaching.feedback.feedback import (
     Feedback,
     FeedbackFilter,
@@ -20,6 +19,7 @@ from app.teaching.feedback.feedback import (
     Judgement,
     answer_of,
 )
+from app.teaching.feedback.rows import FeedbackBuild
 from app.teaching.feedback.tables import FeedbackBuildTable as Table
 from app.teaching.feedback.tables import FeedbackTable as TableFeedback
 

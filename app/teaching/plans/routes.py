@@ -12,8 +12,7 @@ from app.jobs.preflight_schemas import read_call
 from app.jobs.requests import JobRequest
 from app.kit.errors import refused_value
 from app.teaching.plans.knob_readings import reading_of
-from app.teaching.plans.knobs import PARAM
-from app.teaching.plans.plans import PlanRequest, compile_plan
+from app.teaching.plans.plans import PARAM, PlanRequest, compile_plan
 from app.teaching.plans.schemas import (
     CompileImprovementPlan,
     ExplainImprovementPlan,

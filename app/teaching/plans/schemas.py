@@ -20,10 +20,8 @@ from app.kit.errors import (
 )
 from app.kit.fields import DescribedModel, Json
 from app.kit.schemas import ClosedBody, Metadata, first_fault
-from app.teaching.plans.estimates import PlanEstimate, plan_estimate
-from app.teaching.plans.knob_readings import Outside
-from app.teaching.plans.knobs import PARAM, KnobName, Knobs
-from app.teaching.plans.plans import CompiledPlan, PlanRequest, Setting
+from app.teaching.plans.knob_readings import Outside, PlanEstimate, plan_estimate
+from app.teaching.plans.plans import PARAM, CompiledPlan, KnobName, Knobs, PlanRequest, Setting
 from app.teaching.recipes.recipes import PlanRecipe
 from app.tools.references import plays_rows
 
