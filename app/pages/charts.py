@@ -7,7 +7,7 @@ at a step where one of them is lowest or highest the others may have no value in
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal, assert_never
+from typing import Final, Literal
 
 from app.jobs.curves import Curve, Curves, extremes, thin
 from app.jobs.stop_rules import ObjectiveCurves
@@ -230,17 +230,8 @@ def _fixed(curves: Curves, listed: Sequence[tuple[str, str, str]]) -> Iterator[C
 
 
 def _line(curves: Curves, label: str, name: str, *, split: Split = "train") -> Line:
-    return Line(label, name, curves.get((name, split), _NOTHING), _mark(split))
-
-
-def _mark(split: Split) -> ChartMark:
-    match split:
-        case "train":
-            return "line"
-        case "valid" | "valid_greedy" | "valid_base" | "test" | "report":
-            return "points"
-        case _:
-            assert_never(split)
+    mark: ChartMark = "line" if split == "train" else "points"
+    return Line(label, name, curves.get((name, split), _NOTHING), mark)
 
 
 def _tools(curves: Curves, quantity: str) -> list[Line]:

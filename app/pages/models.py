@@ -17,7 +17,7 @@ from app.kit.errors import InvalidRequest, RequestError
 from app.kit.fields import Json
 from app.models.chat import StreamedReply
 from app.pages.refusals import PageRoute
-from app.pages.rendering import HEADERS, LONG_CUT_AT, page
+from app.pages.rendering import HEADERS, LONG_CUT_AT
 from app.pages.visitors import OwnForm, SignedIn, Streaming, Visitor
 from app.tools.mcp_listings import is_served
 from app.tools.registry import RegisteredVersion
@@ -401,20 +401,19 @@ async def _shown(
     tuned = [one.tuned for one in found if one.tuned is not None]
     newest = sorted(tuned, key=lambda one: (-one.created_at, -one.step))
     tools = await _callable_tools(visitor)
-    return await visitor.on_thread(
-        lambda: page(
-            "models/models.html",
-            form_token=visitor.form_token,
-            base=[one for one in found if one.tuned is None],
-            tuned=newest[:_LISTED],
-            more=max(0, len(newest) - _LISTED),
-            names=[one.name for one in found],
-            project_id=visitor.owner.tenant.project_id,
-            asked=asked,
-            answers=answers,
-            tools=tools,
-            most_turns=MOST_TURNS,
-            longest=LONGEST_TEXT,
-            long_cut_at=LONG_CUT_AT,
-        )
+    return await visitor.page(
+        "models/models.html",
+        lambda: {
+            "base": [one for one in found if one.tuned is None],
+            "more": max(0, len(newest) - _LISTED),
+            "names": [one.name for one in found],
+        },
+        tuned=newest[:_LISTED],
+        project_id=visitor.owner.tenant.project_id,
+        asked=asked,
+        answers=answers,
+        tools=tools,
+        most_turns=MOST_TURNS,
+        longest=LONGEST_TEXT,
+        long_cut_at=LONG_CUT_AT,
     )

@@ -8,7 +8,6 @@ from urllib.parse import quote
 
 from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import RedirectResponse
 from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 from typing_extensions import override
@@ -17,7 +16,8 @@ from app.accounts.accounts import AdministratorSession
 from app.http.requests import check_query
 from app.kit.errors import RateLimited, RequestError
 from app.kit.faults import fault_clause
-from app.pages.rendering import HEADERS, page, wants_page, wants_part
+from app.kit.requests import check_query
+from app.pages.rendering import HEADERS, page, redirect, wants_page, wants_part
 from app.pages.visitors import SignInRequired
 
 FOR_BROWSERS: Final = (
@@ -74,10 +74,10 @@ def _to_sign_in(request: Request) -> Response:
         # The script loads the whole page again, which then leads to the sign-in page.
         return Response(status_code=401, headers={**HEADERS, "hx-refresh": "true"})
     if request.method != "GET":
-        return RedirectResponse("/sign-in", status_code=303, headers=dict(HEADERS))
+        return redirect("/sign-in")
     requested = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     target = "/sign-in" if requested == "/" else f"/sign-in?next={quote(requested, safe='')}"
-    return RedirectResponse(target, status_code=303, headers=dict(HEADERS))
+    return redirect(target)
 
 
 def _refusal(request: Request, error: RequestError) -> Response:
@@ -85,7 +85,7 @@ def _refusal(request: Request, error: RequestError) -> Response:
     own first page.
     """
     if isinstance(error, AdministratorSession) and request.url.path == "/":
-        return RedirectResponse("/projects", status_code=303, headers=dict(HEADERS))
+        return redirect("/projects")
     reply = refusal_page(error.status_code, error.message)
     if isinstance(error, RateLimited) and error.retry_after_s is not None:
         reply.headers["retry-after"] = str(math.ceil(error.retry_after_s))

@@ -12,8 +12,8 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any, Final, TypeVar
 
-from fastapi import Request
-from fastapi.responses import HTMLResponse
+from fastapi import Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from app.jobs.intervals import Gain, Range, paired_gain, range_of_scores
@@ -273,24 +273,19 @@ TEMPLATES: Final = Environment(
     lstrip_blocks=True,
     auto_reload=False,
 )
-TEMPLATES.filters.update(
-    number=number,
-    share=share,
-    change=change,
-    duration=duration,
-    moment=moment,
-    iso=iso,
-    words=words,
-    cut=cut,
-    pretty=pretty,
-    curl=curl,
-)
+_FILTERS: Final = (number, share, change, duration, moment, iso, words, cut, pretty, curl)
+TEMPLATES.filters.update({made.__name__: made for made in _FILTERS})
 
 
 def page(name: str, status_code: int = 200, **values: Any) -> HTMLResponse:
     """Renders a template with the values that it names; a missing one is an error."""
     content = TEMPLATES.get_template(name).render(**values)
     return HTMLResponse(content, status_code=status_code, headers={**HEADERS, **_PRIVATE})
+
+
+def redirect(path: str) -> Response:
+    """Leads a browser from a form to a page, which it gets."""
+    return RedirectResponse(path, status_code=303, headers=dict(HEADERS))
 
 
 def wants_part(request: Request) -> bool:

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from app.kit.errors import NotFound
 from app.kit.ids import Split
 from app.pages.refusals import PageRoute
-from app.pages.rendering import HEADERS, page
+from app.pages.rendering import HEADERS
 from app.pages.transcripts import answer, grader_notes, transcript
 from app.pages.visitors import Reward, SignedIn, Visitor
 from app.rollouts.metric_meanings import SPLITS
@@ -82,18 +82,15 @@ async def rollouts_page(
         order_by=sent.order_by,
         descending=sent.newest,
     )
-    return await visitor.on_thread(
-        lambda: page(
-            "rollouts.html",
-            form_token=visitor.form_token,
-            job=job,
-            listed=[(row, answer(row)) for row in rows],
-            more=more,
-            filter=sent,
-            splits=list(SPLITS),
-            stop_reasons=list(StopReason),
-            failure_classes=list(FailureClass),
-        )
+    return await visitor.page(
+        "rollouts.html",
+        lambda: {"listed": [(row, answer(row)) for row in rows]},
+        job=job,
+        more=more,
+        filter=sent,
+        splits=list(SPLITS),
+        stop_reasons=list(StopReason),
+        failure_classes=list(FailureClass),
     )
 
 
@@ -106,22 +103,21 @@ async def rollout_page(job_id: str, rollout_id: str, visitor: SignedIn) -> Respo
     sources = await visitor.services.sent_requests().sources(job, row)
     order = [one["row"].id for one in siblings]
     position = order.index(row.id) if row.id in order else -1
-    return await visitor.on_thread(
-        lambda: page(
-            "rollout.html",
-            form_token=visitor.form_token,
-            job=job,
-            row=row,
-            transcript=transcript(row),
-            notes=grader_notes(row),
-            siblings=siblings,
-            sources=sources,
-            requests={request.call_id: request for request in sources.tools},
-            earlier=earlier,
-            later=later,
-            previous=order[position - 1] if position > 0 else None,
-            following=order[position + 1] if 0 <= position < len(order) - 1 else None,
-        )
+    return await visitor.page(
+        "rollout.html",
+        lambda: {
+            "transcript": transcript(row),
+            "notes": grader_notes(row),
+            "requests": {request.call_id: request for request in sources.tools},
+        },
+        job=job,
+        row=row,
+        siblings=siblings,
+        sources=sources,
+        earlier=earlier,
+        later=later,
+        previous=order[position - 1] if position > 0 else None,
+        following=order[position + 1] if 0 <= position < len(order) - 1 else None,
     )
 
 
@@ -175,16 +171,13 @@ async def row_page(
     groups = [
         (step, await _group(visitor, job_id, split=split, step=step, row=index)) for step in chosen
     ]
-    return await visitor.on_thread(
-        lambda: page(
-            "row.html",
-            form_token=visitor.form_token,
-            job=job,
-            split=split,
-            index=index,
-            means=means,
-            sides=[_side(step, group) for step, group in groups],
-        )
+    return await visitor.page(
+        "row.html",
+        lambda: {"sides": [_side(step, group) for step, group in groups]},
+        job=job,
+        split=split,
+        index=index,
+        means=means,
     )
 
 

@@ -5,12 +5,11 @@ from ipaddress import IPv4Address, ip_address, ip_network
 from typing import Annotated, Final
 
 from fastapi import APIRouter, Query, Request, Response
-from fastapi.responses import RedirectResponse
 
 from app.kit.callers import act_as
 from app.kit.errors import AuthenticationFailed, PermissionDenied, RateLimited
 from app.pages.refusals import FOR_BROWSERS, PageRoute
-from app.pages.rendering import HEADERS, page, prefers_html, wants_page
+from app.pages.rendering import page, prefers_html, redirect, wants_page
 from app.pages.visitors import (
     COOKIE,
     SessionForm,
@@ -59,7 +58,7 @@ async def sign_in(request: Request) -> Response:
         return page("sign_in.html", refused.status_code, to=to, message=refused.message)
     if former := request.cookies.get(COOKIE):
         await sessions.end(former)
-    reply = RedirectResponse(to, status_code=303, headers=dict(HEADERS))
+    reply = redirect(to)
     set_cookie(reply, request, session)
     return reply
 
@@ -67,7 +66,7 @@ async def sign_in(request: Request) -> Response:
 @router.post("/sign-out")
 async def sign_out(request: Request, _owner: SessionForm) -> Response:
     await context_of(request.app).dashboard_sessions().end(request.cookies[COOKIE])
-    reply = RedirectResponse("/sign-in", status_code=303, headers=dict(HEADERS))
+    reply = redirect("/sign-in")
     clear_cookie(reply, request)
     return reply
 

@@ -10,7 +10,6 @@ from typing import Annotated, Any, Final, Literal, assert_never, get_args
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request, Response
-from fastapi.responses import RedirectResponse
 
 from app.http.requests import LONGEST_TEXT, text_of, unless_client_hangs_up
 from app.kit.errors import InvalidRequest, RequestError
@@ -18,7 +17,7 @@ from app.models.chat import StoredCompletion
 from app.models.models import STUDENT_PREFIX
 from app.pages.examples import text_of_content
 from app.pages.refusals import PageRoute
-from app.pages.rendering import HEADERS, page
+from app.pages.rendering import redirect
 from app.pages.visitors import OwnForm, SignedIn, Visitor
 from app.teaching.feedback.feedback import LONGEST_COMMENT, SentFeedback
 
@@ -44,19 +43,18 @@ async def chat_page(
     """Shows a chat up to an answer, and beside it another answer to the same."""
     student = await visitor.services.students().get(name)
     stored = [await _stored(visitor, each) for each in (answer, other) if each]
-    return await visitor.on_thread(
-        lambda: page(
-            "students/chat.html",
-            form_token=visitor.form_token,
-            student=student,
-            said=_said(stored[0].messages) if stored else [],
-            answers=[(one.id, _answer(one), one.model) for one in stored],
-            thanks=thanks,
-            longest=LONGEST_TEXT,
-            error="",
-            prompt="",
-            wants_two=bool(other),
-        )
+    return await visitor.page(
+        "students/chat.html",
+        lambda: {
+            "said": _said(stored[0].messages) if stored else [],
+            "answers": [(one.id, _answer(one), one.model) for one in stored],
+        },
+        student=student,
+        thanks=thanks,
+        longest=LONGEST_TEXT,
+        error="",
+        prompt="",
+        wants_two=bool(other),
     )
 
 
@@ -86,20 +84,17 @@ async def ask(name: str, request: Request, visitor: SignedIn, form: OwnForm) -> 
         ids = await unless_client_hangs_up(request, _ask(visitor, body, 2 if wants_two else 1))
     except RequestError as error:
         said, refused = _said(messages), error
-        return await visitor.on_thread(
-            lambda: page(
-                "students/chat.html",
-                refused.status_code,
-                form_token=visitor.form_token,
-                student=student,
-                said=said,
-                answers=[],
-                thanks="",
-                longest=LONGEST_TEXT,
-                error=refused.message,
-                prompt=prompt,
-                wants_two=wants_two,
-            )
+        return await visitor.page(
+            "students/chat.html",
+            status_code=refused.status_code,
+            student=student,
+            said=said,
+            answers=[],
+            thanks="",
+            longest=LONGEST_TEXT,
+            error=refused.message,
+            prompt=prompt,
+            wants_two=wants_two,
         )
     return _to(name, dict(zip(("answer", "other"), ids, strict=False)))
 
@@ -176,5 +171,4 @@ def _said(messages: Sequence[Mapping[str, Any]]) -> list[ChatLine]:
 
 
 def _to(name: str, query: Mapping[str, str]) -> Response:
-    path = f"/teach/students/{name}/chat?{urlencode(query)}"
-    return RedirectResponse(path, status_code=303, headers=dict(HEADERS))
+    return redirect(f"/teach/students/{name}/chat?{urlencode(query)}")

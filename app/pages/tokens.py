@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import fmean
-from typing import Final, Literal, assert_never, get_args
+from typing import Final, Literal, get_args
 
 from fastapi import APIRouter, Response
 
 from app.pages.refusals import PageRoute
-from app.pages.rendering import cut, page
+from app.pages.rendering import cut
 from app.pages.visitors import SignedIn
 from app.rollouts.trajectory import RecordedTurn, TokenRecord
 
@@ -88,7 +88,7 @@ class _Scale:
 
 
 def shown_tokens(record: TokenRecord, by: Measure) -> ShownTokens:
-    scale = _scale(by)
+    scale = _SCALES[by]
     turns = _turns(record.turns, scale)
     tokens = [token for turn in turns for token in turn.tokens]
     stored = sum(len(turn.texts) for turn in record.turns)
@@ -124,8 +124,8 @@ def _turns(recorded: Iterable[RecordedTurn], scale: _Scale) -> list[ShownTurn]:
     for number, turn in enumerate(recorded, start=1):
         values = zip(turn.texts[:left], turn.log_probs, turn.ratios, strict=False)
         tokens = [
-            _token(text, log_prob, ratio, scale=scale, turn=number, position=position)
-            for position, (text, log_prob, ratio) in enumerate(values, start=1)
+            _token(*value, scale=scale, turn=number, position=position)
+            for position, value in enumerate(values, start=1)
         ]
         left -= len(tokens)
         if tokens:
@@ -206,18 +206,10 @@ _RATIO_LEGEND: Final = [
     Shade("r7", f"{_RATIOS[-1]:g} or more"),
     Shade(_UNKNOWN, "not trained"),
 ]
-_BY_LOG_PROB: Final = _Scale(_probability_shade, _surprise, _PROBABILITY_LEGEND)
-_BY_RATIO: Final = _Scale(_ratio_shade, _distance, _RATIO_LEGEND)
-
-
-def _scale(by: Measure) -> _Scale:
-    match by:
-        case "log_prob":
-            return _BY_LOG_PROB
-        case "ratio":
-            return _BY_RATIO
-        case _:
-            assert_never(by)
+_SCALES: Final[dict[Measure, _Scale]] = {
+    "log_prob": _Scale(_probability_shade, _surprise, _PROBABILITY_LEGEND),
+    "ratio": _Scale(_ratio_shade, _distance, _RATIO_LEGEND),
+}
 
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
@@ -230,14 +222,11 @@ async def tokens_page(
     job = await visitor.services.jobs().get(job_id)
     row = await visitor.services.rollouts().get(job_id, rollout_id)
     record = await visitor.services.rollouts().tokens(job_id, rollout_id)
-    return await visitor.on_thread(
-        lambda: page(
-            "tokens.html",
-            form_token=visitor.form_token,
-            job=job,
-            row=row,
-            by=by,
-            measures=MEASURES,
-            shown=shown_tokens(record, by),
-        )
+    return await visitor.page(
+        "tokens.html",
+        lambda: {"shown": shown_tokens(record, by)},
+        job=job,
+        row=row,
+        by=by,
+        measures=MEASURES,
     )

@@ -7,23 +7,24 @@ form carries it.
 import hmac
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from typing import Annotated, Final
+from typing import Annotated, Any, Final, Generic, TypeVar
 from urllib.parse import urlsplit
 
 import structlog
-from fastapi import Depends, Request, Response
+from fastapi import Depends, Query, Request, Response
 from pydantic import Field
 from starlette.datastructures import FormData, UploadFile
 
-from app.accounts.accounts import SESSION_S, SessionOwner
-from app.kit.callers import Actor, Principal, act_as
+from app.accounts.accounts import SESSION_S, Actor, Principal, SessionOwner, act_as
+from app.jobs.jobs import Job, JobStatus
 from app.kit.errors import (
     AuthenticationFailed,
     InvalidRequest,
+    NotFound,
     PermissionDenied,
     RateLimited,
 )
-from app.pages.rendering import made_on_thread
+from app.pages.rendering import made_on_thread, page
 from app.wiring import Factory, context_of
 
 COOKIE: Final = "agent_rft_session"
@@ -37,17 +38,43 @@ class SignInRequired(AuthenticationFailed):
     """The request has no session, or one that has ended."""
 
 
-class Visitor:
-    """A signed-in visitor: the owner of a session, with the services of their project."""
+Services = TypeVar("Services")
 
-    def __init__(self, owner: SessionOwner, services: Factory) -> None:
+
+class Person(Generic[Services]):
+    """Somebody who is signed in: the owner of a session, with the services of their project, or of
+    their organization.
+    """
+
+    def __init__(self, owner: SessionOwner, services: Services) -> None:
         self.owner = owner
         self.services = services
-        self.form_token = owner.form_token
 
     async def on_thread(self, make: Callable[[], Response]) -> Response:
         """Renders a reply on a thread, so that no other request waits for it."""
-        return await made_on_thread(self.owner.tenant, make)
+        return await made_on_thread(self.owner.principal, make)
+
+    async def page(
+        self,
+        name: str,
+        make: Callable[[], Mapping[str, Any]] | None = None,
+        /,
+        *,
+        status_code: int = 200,
+        **values: Any,
+    ) -> Response:
+        """Renders a template on a thread with these values, and with those that `make` makes there
+        because they take time.
+        """
+        token = self.owner.form_token
+        return await self.on_thread(
+            lambda: page(
+                name, status_code, form_token=token, **values, **({} if make is None else make())
+            )
+        )
+
+
+Visitor = Person[Factory]
 
 
 async def _visitor(request: Request) -> AsyncIterator[Visitor]:
@@ -161,6 +188,16 @@ def check_site(request: Request) -> None:
         raise PermissionDenied("This form was not sent by a page of this service.")
 
 
+async def report_of(visitor: Visitor, job: Job) -> dict[str, Any] | None:
+    """Returns the report of a job that has succeeded and made one."""
+    if job.status is not JobStatus.SUCCEEDED:
+        return None
+    try:
+        return await visitor.services.rollouts().report(job.id)
+    except NotFound:
+        return None
+
+
 def set_cookie(
     response: Response, request: Request, session: str, *, max_age_s: int = SESSION_S
 ) -> None:
@@ -183,5 +220,7 @@ SignedIn = Annotated[Visitor, Depends(_visitor)]
 Streaming = Annotated[Visitor, Depends(_streaming)]
 SessionForm = Annotated[SessionOwner, Depends(_session_form)]
 OwnForm = Annotated[Mapping[str, str], Depends(_own_form)]
+After = Annotated[str | None, Query(max_length=128)]
+"""Id behind which the page of a list begins."""
 Reward = Annotated[float, Field(allow_inf_nan=False)]
 """A reward in the query of a page."""
