@@ -12,9 +12,17 @@ from app.accounts.usage import Amounts, UsageGrouping, UsageKind, UsageQuery
 from app.http.requests import text_of
 from app.kit.callers import AdminPrincipal, Tenant
 from app.kit.errors import InvalidRequest, PermissionDenied
-from app.pages.refusals import PageRoute
+from app.kit.requests import text_of
 from app.pages.rendering import redirect
-from app.pages.visitors import After, Person, SignedIn, counted_request, form_of, signed_in
+from app.pages.visitors import (
+    After,
+    PageRoute,
+    Person,
+    SignedIn,
+    counted_request,
+    form_of,
+    signed_in,
+)
 from app.wiring import Administration, context_of, usage_service
 
 LONGEST_NAME: Final = 256

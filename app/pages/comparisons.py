@@ -12,9 +12,8 @@ from app.kit.errors import InvalidRequest
 from app.kit.ids import Split
 from app.pages.charts import COLOURS, Chart, Line
 from app.pages.plots import LISTED, Standing, standing
-from app.pages.refusals import PageRoute
 from app.pages.rendering import LISTED_ROWS, job_labels, page
-from app.pages.visitors import Reward, SignedIn
+from app.pages.visitors import PageRoute, Reward, SignedIn
 from app.rollouts import metrics as names
 from app.rollouts.metric_meanings import SPLITS
 from app.rollouts.rollouts import PASS_KINDS, PassCount, PassKind

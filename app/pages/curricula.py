@@ -30,9 +30,8 @@ from app.pages.examples import (
     wanted_of,
     worse_of,
 )
-from app.pages.refusals import PageRoute
 from app.pages.rendering import redirect
-from app.pages.visitors import OwnForm, SignedIn, Visitor, check_form_token, check_site
+from app.pages.visitors import OwnForm, PageRoute, SignedIn, Visitor, check_form_token, check_site
 from app.teaching.feedback.rows import BuildOptions, BuildRequest
 from app.tools.registry import RegisteredVersion
 

@@ -14,9 +14,8 @@ from app.kit.errors import InvalidRequest
 from app.kit.fields import FieldKind, Models, walk_fields
 from app.kit.strict_json import UnusableJson, read_json
 from app.pages.charts import COLOURS, Chart, Line
-from app.pages.refusals import PageRoute
 from app.pages.rendering import job_labels
-from app.pages.visitors import After, OwnForm, SignedIn, Visitor
+from app.pages.visitors import After, OwnForm, PageRoute, SignedIn, Visitor
 from app.rollouts import metrics as names
 from app.rollouts.metrics import MetricPoint
 from app.tools.contracts import (

@@ -7,9 +7,8 @@ from pydantic import BeforeValidator
 
 from app.evals.evals import ItemStatus, OutputItem
 from app.pages.plots import spread_parts
-from app.pages.refusals import PageRoute
 from app.pages.rendering import LISTED_ROWS, page
-from app.pages.visitors import After, SignedIn
+from app.pages.visitors import After, PageRoute, SignedIn
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute, prefix="/evals")
 _PAGE: Final = 50

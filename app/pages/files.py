@@ -10,9 +10,9 @@ from pydantic import BeforeValidator
 from app.files.files import LISTED_PURPOSES
 from app.jobs.preflight import FileSummary
 from app.jobs.supervised import MethodType
-from app.kit.errors import PreflightIssue, refused_value
-from app.pages.refusals import PageRoute
-from app.pages.visitors import After, SignedIn, Visitor
+from app.kit.errors import refused_value
+from app.kit.issues import PreflightIssue
+from app.pages.visitors import After, PageRoute, SignedIn, Visitor
 
 METHODS: Final[tuple[MethodType, ...]] = get_args(MethodType)
 _PARAM: Final = "training_file"

@@ -21,15 +21,27 @@ from app.jobs.intervals import paired_gain, range_of_scores
 from app.jobs.jobs import LAST_EVENT_ID, TERMINAL, Job, JobStatus
 from app.jobs.streams import event_stream
 from app.kit.ids import REPORT, Split
-from app.pages.changes import Pair, cost_changes, most_changed, pairs_of, quadrant
 from app.pages.charts import chart_of, charts
-from app.pages.plots import COLUMNS, LISTED, HistogramStrip, spread_parts, standing
-from app.pages.refusals import PageRoute
-from app.pages.rendering import HEADERS, LISTED_ROWS, MOST_TAGS, by_tag, page, redirect, wants_part
+from app.pages.plots import (
+    COLUMNS,
+    LISTED,
+    MOST_TAGS,
+    HistogramStrip,
+    Pair,
+    by_tag,
+    cost_changes,
+    most_changed,
+    pairs_of,
+    quadrant,
+    spread_parts,
+    standing,
+)
+from app.pages.rendering import HEADERS, LISTED_ROWS, page, redirect, wants_part
 from app.pages.transcripts import answer
 from app.pages.visitors import (
     After,
     OwnForm,
+    PageRoute,
     Reward,
     SignedIn,
     Streaming,

@@ -16,9 +16,8 @@ from app.kit.downloads import ClosingResponse
 from app.kit.errors import InvalidRequest, RequestError
 from app.kit.fields import Json
 from app.models.chat import StreamedReply
-from app.pages.refusals import PageRoute
 from app.pages.rendering import HEADERS, LONG_CUT_AT
-from app.pages.visitors import OwnForm, SignedIn, Streaming, Visitor
+from app.pages.visitors import OwnForm, PageRoute, SignedIn, Streaming, Visitor
 from app.tools.mcp_listings import is_served
 from app.tools.registry import RegisteredVersion
 from app.tools.tools import ToolSpec, ToolTrial

@@ -1,4 +1,4 @@
-"""Reads whether a client wants a page in reply, or JSON. Pure."""
+"""Renders the templates of pages, with their headers and the formats of numbers and texts."""
 
 import json
 import math
@@ -6,21 +6,18 @@ import shlex
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from statistics import fmean
 from typing import Any, Final, TypeVar
 
 from fastapi import Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from app.jobs.intervals import Gain, Range, paired_gain, range_of_scores
+from app.accounts.accounts import Principal
 from app.jobs.jobs import Job
 from app.kit.callers import Principal
 from app.kit.slots import SharedSlots
-from app.pages.changes import Pair
 
 PART: Final = "hx-request"
 """Header of a request with which a page refreshes a part of itself."""
@@ -189,65 +186,6 @@ def job_labels(jobs: Sequence[Job]) -> list[str]:
     """Returns the suffix of each job, or its id where it has none or shares it."""
     counts = Counter(job.suffix for job in jobs)
     return [job.suffix if job.suffix and counts[job.suffix] == 1 else job.id for job in jobs]
-
-
-MOST_TAGS: Final = 100
-_UNTAGGED: Final = ""
-
-
-@dataclass(frozen=True, slots=True)
-class TagComparison:
-    """The rows with one tag before and after training."""
-
-    tag: str
-    """Empty for the rows without a tag."""
-    wins: int
-    ties: int
-    losses: int
-    before: float
-    after: float
-    gain: Gain
-
-    @property
-    def rows(self) -> int:
-        return self.wins + self.ties + self.losses
-
-
-def by_tag(
-    pairs: Sequence[Pair], tags: Mapping[int, Sequence[str]], *, known: Range | None = None
-) -> list[TagComparison]:
-    """Returns the tags, those that lost most first. A row with several tags counts for each; empty
-    if no row has one. `known`: range of the rewards by the grader's definition.
-    """
-    graded = [pair for pair in pairs if pair.difference is not None]
-    if not any(pair.row in tags for pair in graded):
-        return []
-    tagged: dict[str, list[Pair]] = {}
-    for pair in graded:
-        for tag in tags.get(pair.row) or (_UNTAGGED,):
-            tagged.setdefault(tag, []).append(pair)
-    rewards = [mean.reward or 0.0 for pair in graded for mean in (pair.before, pair.after)]
-    bounds = range_of_scores(rewards, known=known)
-    found = [_compared(tag, rows, bounds) for tag, rows in tagged.items()]
-    return sorted(found, key=lambda one: (one.tag == _UNTAGGED, one.gain.mean, one.tag))
-
-
-def _compared(tag: str, pairs: Sequence[Pair], bounds: Range) -> TagComparison:
-    before = {pair.row: pair.before.reward or 0.0 for pair in pairs}
-    after = {pair.row: pair.after.reward or 0.0 for pair in pairs}
-    gain = paired_gain(before, after, bounds=bounds)
-    if gain is None:
-        raise ValueError(f"the tag {tag!r} has no row")
-    outcomes = [pair.outcome for pair in pairs]
-    return TagComparison(
-        tag,
-        outcomes.count("win"),
-        outcomes.count("tie"),
-        outcomes.count("loss"),
-        fmean(before.values()),
-        fmean(after.values()),
-        gain,
-    )
 
 
 LISTED_ROWS: Final = 500

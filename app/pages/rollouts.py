@@ -12,10 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from app.kit.errors import NotFound
 from app.kit.ids import Split
-from app.pages.refusals import PageRoute
 from app.pages.rendering import HEADERS
 from app.pages.transcripts import answer, grader_notes, transcript
-from app.pages.visitors import Reward, SignedIn, Visitor
+from app.pages.visitors import PageRoute, Reward, SignedIn, Visitor
 from app.rollouts.metric_meanings import SPLITS
 from app.rollouts.rollouts import RolloutFilter, RolloutOrder, RolloutRow
 from app.rollouts.trajectory import FailureClass, StopReason

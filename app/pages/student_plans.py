@@ -14,9 +14,8 @@ from app.kit.errors import InvalidRequest, PreflightIssue
 from app.models.models import STUDENT_PREFIX
 from app.pages.curricula import rows_of
 from app.pages.examples import KINDS, ExampleKind, kind_of_recipe
-from app.pages.refusals import PageRoute
 from app.pages.rendering import redirect, wants_part
-from app.pages.visitors import OwnForm, SignedIn, Visitor
+from app.pages.visitors import OwnForm, PageRoute, SignedIn, Visitor
 from app.teaching.plans.knob_readings import PlanEstimate, plan_estimate
 from app.teaching.plans.plans import (
     EFFORTS,

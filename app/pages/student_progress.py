@@ -11,13 +11,12 @@ from app.jobs.jobs import TERMINAL, Job, JobStatus
 from app.kit.errors import NotFound
 from app.kit.fields import Json
 from app.kit.ids import REPORT, Split
-from app.pages.changes import most_changed, pairs_of
 from app.pages.examples import question_of, topics_of
-from app.pages.refusals import PageRoute
+from app.pages.plots import most_changed, pairs_of
 from app.pages.rendering import HEADERS, redirect, wants_part
 from app.pages.student_plans import RECIPE
 from app.pages.transcripts import answer
-from app.pages.visitors import OwnForm, SignedIn, Visitor, report_of
+from app.pages.visitors import OwnForm, PageRoute, SignedIn, Visitor, report_of
 from app.rollouts.metrics import PREFERENCE_ACCURACY
 from app.rollouts.rollouts import PassCount
 from app.teaching.students.students import MARGIN, Comparison, Skill, SkillStatus

@@ -18,11 +18,10 @@ from app.kit.texts import TOOL_NAME
 from app.models.models import STUDENT_PREFIX
 from app.pages.curricula import kept_rows, rows_of
 from app.pages.examples import KINDS, ExampleKind
-from app.pages.refusals import PageRoute
 from app.pages.rendering import redirect
 from app.pages.student_plans import STUDENT
 from app.pages.student_progress import RightCount, headline, verdicts
-from app.pages.visitors import OwnForm, SignedIn, Visitor
+from app.pages.visitors import OwnForm, PageRoute, SignedIn, Visitor
 from app.settings import known_by_name
 from app.teaching.coach.sessions import OPEN_SESSIONS, CoachSession, CoachStatus, Phase
 from app.teaching.recipes.recipes import PlanRecipe
