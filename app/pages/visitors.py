@@ -1,4 +1,4 @@
-"""Signs visitors in and out, finds them by the cookie of a request, and tells them what was refused.
+"""Signs visitors in and out, finds them by the cookie of a request, and refuses them in pages.
 
 The cookie is `HttpOnly` and `SameSite=Strict`, so no script reads it and no other site's link or
 form carries it.
