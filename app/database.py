@@ -219,6 +219,16 @@ class UnboundRoleError(RuntimeError):
     """The configured role is a superuser or has BYPASSRLS: it would see every tenant's rows."""
 
 
+def _context_of(principal: Principal) -> dict[str, str]:
+    match principal:
+        case Tenant():
+            return {PROJECT: principal.project_id}
+        case AdminPrincipal():
+            return {_ORGANIZATION: principal.organization_id}
+        case _:
+            assert_never(principal)
+
+
 class Database:
     def __init__(
         self,
@@ -258,13 +268,17 @@ class Database:
 
     def request(self, principal: Principal) -> RequestUnitOfWork:
         """Returns a transaction that units of work of the same request and context can join."""
-        setting = PROJECT if isinstance(principal, Tenant) else _ORGANIZATION
+        context = _context_of(principal)
         return RequestUnitOfWork(
             self.sessions,
             {setting: principal.scope_id},
             slot=self._request_slots.taken(principal),
             quotas=self._quotas,
         )
+
+    def owned(self, principal: Principal) -> UnitOfWork:
+        """Returns a unit of a project, or for an admin key of its organization."""
+        return self._unit(_context_of(principal))
 
     def jobs(self, tenant: Tenant) -> JobStore:
         """Returns a store whose verbs run in a separate transaction each, or in the request's."""

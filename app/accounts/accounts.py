@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final, assert_never
+from ipaddress import ip_address
+from typing import Final, Literal
 
 from app.kit.callers import AdminPrincipal, Principal, Tenant
 from app.kit.errors import PermissionDenied
@@ -141,16 +142,12 @@ class SessionOwner:
     @property
     def tenant(self) -> Tenant:
         """The project of the key. Raises `AdministratorSession` for an admin key."""
-        match self.principal:
-            case Tenant():
-                return self.principal
-            case AdminPrincipal():
-                raise AdministratorSession(
-                    "An admin key manages projects and reads no project's data; sign in with a "
-                    "project's API key to see this page."
-                )
-            case _:
-                assert_never(self.principal)
+        if isinstance(self.principal, Tenant):
+            return self.principal
+        raise AdministratorSession(
+            "An admin key manages projects and reads no project's data; sign in with a project's "
+            "API key to see this page."
+        )
 
 
 class AdministratorSession(PermissionDenied):

@@ -101,7 +101,7 @@ async def create_account(
         with_key=not body.create_service_account_only,
         lifetime_s=body.expires_in_seconds,
     )
-    shown = None if key is None else ServiceAccountKey.showing(key.row, key.value)
+    shown = None if key is None else ServiceAccountKey.read(key.row, value=key.value)
     return NewServiceAccount.showing(account, shown)
 
 
@@ -156,7 +156,7 @@ async def create_account_key(
     key = await services.service_accounts(project_id).create_key(
         service_account_id, name=body.name, lifetime_s=body.expires_in_seconds
     )
-    return ServiceAccountKey.showing(key.row, key.value)
+    return ServiceAccountKey.read(key.row, value=key.value)
 
 
 project_keys_router = APIRouter(
@@ -237,7 +237,7 @@ async def list_admin_keys(
 async def create_admin_key(body: CreateAdminKey, services: Administered) -> AdminKeyWithValue:
     """Creates an admin key. This reply alone shows its value."""
     owned, value = await services.admin_keys().create(body.name, lifetime_s=body.expires_in_seconds)
-    return AdminKeyWithValue.showing(owned, value)
+    return AdminKeyWithValue.of(owned, value=value)
 
 
 @admin_keys_router.get("/{key_id}", operation_id="admin-api-keys-get", responses=responses(404))

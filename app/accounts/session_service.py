@@ -4,14 +4,23 @@ import hashlib
 import hmac
 import secrets
 import time
-from typing import Final, assert_never
+from typing import Final
 
 import structlog
 
-from app.accounts.accounts import LINK_S, SESSION_S, SessionKind, SessionOwner, StoredSession
+from app.accounts.accounts import (
+    LINK_S,
+    SESSION_S,
+    Principal,
+    SessionKind,
+    SessionOwner,
+    StoredSession,
+    Tenant,
+    acting_as_key,
+    identify,
+)
 from app.accounts.key_service import KeyService, look_up_part
-from app.database import Database, UnitOfWork
-from app.kit.callers import AdminPrincipal, Principal, Tenant, acting_as_key, identify
+from app.database import Database
 from app.kit.errors import AuthenticationFailed
 
 log = structlog.get_logger()
@@ -46,7 +55,7 @@ class DashboardSessionService:
         principal = await self._principal(stored)
         identify(principal.key_id)
         secret = secrets.token_urlsafe(_SECRET_BYTES)
-        async with self._unit(principal) as unit:
+        async with self._database.owned(principal) as unit:
             if not await unit.dashboard_sessions.remove(stored.id):
                 raise _used_link()
             await unit.dashboard_sessions.insert(
@@ -73,14 +82,14 @@ class DashboardSessionService:
         except AuthenticationFailed:  # it ended with its key
             return
         with acting_as_key(principal.key_id):
-            async with self._unit(principal) as unit:
+            async with self._database.owned(principal) as unit:
                 await unit.dashboard_sessions.remove(stored.id)
 
     async def _issue(self, api_key: str, kind: SessionKind) -> str:
         principal = await self._keys.authenticate(api_key)
         identify(principal.key_id)
         secret = secrets.token_urlsafe(_SECRET_BYTES)
-        async with self._unit(principal) as unit:
+        async with self._database.owned(principal) as unit:
             await unit.dashboard_sessions.insert(
                 _stored(secret, kind, principal, key_id=look_up_part(api_key))
             )
@@ -99,25 +108,12 @@ class DashboardSessionService:
             raise AuthenticationFailed("This session has ended. Sign in again.")
         return principal
 
-    def _unit(self, principal: Principal) -> UnitOfWork:
-        match principal:
-            case Tenant():
-                return self._database.tenant(principal)
-            case AdminPrincipal():
-                return self._database.organization(principal.organization_id)
-            case _:
-                assert_never(principal)
-
 
 def _owner(principal: Principal) -> tuple[str | None, str | None]:
     """Returns the project, or for an admin key the organization."""
-    match principal:
-        case Tenant():
-            return principal.project_id, None
-        case AdminPrincipal():
-            return None, principal.organization_id
-        case _:
-            assert_never(principal)
+    if isinstance(principal, Tenant):
+        return principal.project_id, None
+    return None, principal.organization_id
 
 
 def _stored(secret: str, kind: SessionKind, principal: Principal, *, key_id: str) -> StoredSession:

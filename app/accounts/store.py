@@ -19,11 +19,10 @@ from app.accounts.audit import AuditEntry, AuditFilter
 from app.accounts.tables import ApiKeyTable as Key
 from app.accounts.tables import AuditLogTable as TableLogs
 from app.accounts.tables import OrganizationTable, ProjectTable
-from app.accounts.tables import ProjectTable as ProjectLogs
 from app.accounts.tables import ServiceAccountTable as Table
 from app.kit.errors import AuthenticationFailed, InvalidRequest, NotFound
 from app.kit.faults import unknown_cursor
-from app.kit.sql import Keyset, cut, from_row, unix
+from app.kit.sql import Keyset, cut, from_row
 
 _OLDEST_FIRST: Final = Keyset((ProjectTable.created_at, ProjectTable.id))
 _UNIQUE_NAME: Final = "uq_projects_active_name"
@@ -94,7 +93,7 @@ class ProjectStore:
             cursor=[ProjectTable.organization_id == organization_id, ProjectTable.id == after],
             limit=limit,
         )
-        return [_to_project(row) for row in page], more
+        return [from_row(Project, row) for row in page], more
 
     async def rename(self, project_id: str, name: str) -> None:
         """Renames a project. Raises the same errors as `insert_project`."""
@@ -116,13 +115,13 @@ class ProjectStore:
         )
         if row is None:
             raise NotFound(f"No organization {organization_id}.")
-        return _to_organization(row)
+        return from_row(Organization, row)
 
     async def organization_by_slug(self, slug: str) -> Organization | None:
         row = await self._session.scalar(
             select(OrganizationTable).where(OrganizationTable.slug == slug)
         )
-        return None if row is None else _to_organization(row)
+        return None if row is None else from_row(Organization, row)
 
     async def by_name(self, organization_id: str, name: str) -> Project | None:
         row = await self._session.scalar(
@@ -132,7 +131,7 @@ class ProjectStore:
                 ProjectTable.archived_at.is_(None),
             )
         )
-        return None if row is None else _to_project(row)
+        return None if row is None else from_row(Project, row)
 
     async def _get(
         self, organization_id: str, project_id: str, *, share: bool | None = None
@@ -147,7 +146,7 @@ class ProjectStore:
         row = await self._session.scalar(query)
         if row is None:
             raise NotFound(f"No such project: {project_id}")
-        return _to_project(row)
+        return from_row(Project, row)
 
 
 async def refuse_archived(session: AsyncSession, project_id: str) -> None:
@@ -171,17 +170,6 @@ def _taken(name: str, error: IntegrityError) -> Exception:
     return InvalidRequest(
         f"A project named '{name}' exists already.", param="name", code="project_name_taken"
     )
-
-
-def _to_organization(row: OrganizationTable) -> Organization:
-    return from_row(Organization, row)
-
-
-def _to_project(row: ProjectTable) -> Project:
-    return from_row(Project, row)
-
-
-_OLDEST_FIRST_ACCOUNTS: Final = Keyset((Table.created_at, Table.id))
 
 
 class ServiceAccountStore:
@@ -224,7 +212,7 @@ class ServiceAccountStore:
     ) -> tuple[list[ServiceAccount], bool]:
         """Returns a page, oldest first."""
         query = select(Table).where(Table.project_id == project_id, Table.deleted_at.is_(None))
-        page, more = await _OLDEST_FIRST_ACCOUNTS.page(
+        page, more = await Keyset((Table.created_at, Table.id)).page(
             self._session,
             query,
             after=after,
@@ -237,15 +225,9 @@ class ServiceAccountStore:
         self, account_id: str, *, name: str | None, role: ServiceAccountRole | None
     ) -> None:
         """Updates the fields that are not `None`."""
-        values: dict[str, Any] = {}
-        if name is not None:
-            values["name"] = name
-        if role is not None:
-            values["role"] = role.value
-        if values:
-            await self._session.execute(
-                update(Table).where(Table.id == account_id).values(**values)
-            )
+        sent = {"name": name, "role": None if role is None else role.value}
+        if values := {column: value for column, value in sent.items() if value is not None}:
+            await self._session.execute(update(Table).where(Table.id == account_id).values(values))
 
     async def delete(self, account_id: str) -> None:
         await self._session.execute(
@@ -298,8 +280,8 @@ class AuditLogStore:
 
 def _matching(organization_id: str, wanted: AuditFilter) -> Select[*tuple[Any, ...]]:
     query = (
-        select(TableLogs, ProjectLogs.name, Key.service_account_id)
-        .outerjoin(ProjectLogs, ProjectLogs.id == TableLogs.project_id)
+        select(TableLogs, ProjectTable.name, Key.service_account_id)
+        .outerjoin(ProjectTable, ProjectTable.id == TableLogs.project_id)
         .outerjoin(Key, Key.id == TableLogs.actor_id)
         .where(TableLogs.organization_id == organization_id)
     )
@@ -328,16 +310,6 @@ def _matching(organization_id: str, wanted: AuditFilter) -> Select[*tuple[Any, .
 
 def _to_entry(row: Any) -> AuditEntry:
     entry, project_name, service_account_id = row
-    return AuditEntry(
-        id=entry.id,
-        type=entry.type,
-        effective_at=unix(entry.effective_at),
-        actor_kind=entry.actor_kind,
-        actor_id=entry.actor_id,
-        service_account_id=service_account_id,
-        address=entry.address,
-        project_id=entry.project_id,
-        project_name=project_name,
-        resource_id=entry.resource_id,
-        details=entry.details,
+    return from_row(
+        AuditEntry, entry, service_account_id=service_account_id, project_name=project_name
     )
