@@ -6,7 +6,6 @@ import secrets
 import time
 from typing import Final
 
-import structlog
 
 from app.accounts.accounts import (
     LINK_S,
@@ -23,7 +22,6 @@ from app.accounts.key_service import KeyService, look_up_part
 from app.database import Database
 from app.kit.errors import AuthenticationFailed
 
-log = structlog.get_logger()
 _SECRET_BYTES: Final = 32
 _LONGEST: Final = 100
 """Largest number of characters of a secret; a longer one is invalid."""

@@ -15,11 +15,16 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, Trans
 
 from app.cli.options import finite
 from app.cli.output import note
-from app.cli.printable import moment, printable, printable_lines
 from app.cli.remote import Remote, remote_command
-from app.cli.replies import NOTHING, Reply, path_of, unreadable_reply
-from app.cli.server_events import server_events
-from app.cli.terminal import ServiceError, WrongOption, read_stdin
+from app.cli.replies import NOTHING, Reply, path_of, server_events, unreadable_reply
+from app.cli.terminal import (
+    ServiceError,
+    WrongOption,
+    moment,
+    printable,
+    printable_lines,
+    read_stdin,
+)
 from app.kit.processes import NO_ANSWER
 
 if TYPE_CHECKING:

@@ -11,12 +11,12 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from app.cli.exports import export
+from app.cli.files import export
 from app.cli.options import ForceOption, JobArgument, LimitOption, OutOption, finite
 from app.cli.output import Lines, console
-from app.cli.printable import printable, printable_lines
 from app.cli.remote import Remote, remote_command
 from app.cli.replies import NOTHING, Reply, path_of
+from app.cli.terminal import printable, printable_lines
 
 _SIDE_BY_SIDE: Final = 100
 """Columns of a terminal from which two rollouts are shown side by side."""

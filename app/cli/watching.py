@@ -17,15 +17,20 @@ from rich.table import Table
 from rich.text import Text
 from typing_extensions import override
 
-from app.cli.charts import chart
 from app.cli.client import PATIENCE_S, NoAnswer, Service, ServicePatience
 from app.cli.jobs import JOBS, progress
-from app.cli.output import Output, console, note
-from app.cli.printable import duration, moment, printable
+from app.cli.output import Output, chart, console, note
 from app.cli.remote import Remote
-from app.cli.replies import NOTHING, Reply, is_service_id, path_of, unreadable_reply
-from app.cli.server_events import ServerEvent, server_events
-from app.cli.terminal import ServiceError
+from app.cli.replies import (
+    NOTHING,
+    Reply,
+    ServerEvent,
+    is_service_id,
+    path_of,
+    server_events,
+    unreadable_reply,
+)
+from app.cli.terminal import ServiceError, duration, moment, printable
 from app.kit.errors import NOTHING_TO_LEARN as NOTHING_TO_LEARN_CODE
 from app.kit.processes import (
     INTERRUPTED,

@@ -152,10 +152,6 @@ def write_chosen(data_dir: DataDir, chosen: ChosenModel) -> None:
     write_private(data_dir.base_model_file, chosen.model_dump(mode="json"))
 
 
-def forget_chosen_model(data_dir: DataDir) -> None:
-    data_dir.base_model_file.unlink(missing_ok=True)
-
-
 def read_chosen(data_dir: DataDir) -> ChosenModel | None:
     """Returns the model of the last start, `None` without one. Raises `DataDirUnusable`."""
     try:
@@ -223,7 +219,7 @@ def settle_base_model(
                 write_chosen(data_dir, choice)
                 return choice
             case ShippedModel():
-                forget_chosen_model(data_dir)
+                data_dir.base_model_file.unlink(missing_ok=True)
                 return None
             case LastModel():
                 return _last(data_dir, host)

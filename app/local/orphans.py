@@ -8,12 +8,10 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-import structlog
 
 from app.local.commands import CommandFailed, run_once
 from app.local.processes import kill_group
 
-log = structlog.get_logger()
 _STOP_TIMEOUT_S = 3.0
 _CHECKPOINT_TIMEOUT_S = 30.0
 _STAT_STATE = 0

@@ -24,7 +24,6 @@ from app.settings import (
     WORKER_ROLE,
     HostSettings,
     Settings,
-    inherited_environment,
     to_environment,
 )
 
@@ -158,7 +157,7 @@ def make_sign_in_link(state: InstallationState, settings: Settings) -> str | Non
     try:
         output = run_once(
             running_module("app.cli.main", "keys", "sign-in-link"),
-            environment={**inherited_environment(), **to_environment(settings)},
+            environment=to_environment(settings),
             text_in=state.api_key,
             timeout_s=60.0,
         )
@@ -176,7 +175,7 @@ def ensure_keys(state: InstallationState, settings: Settings) -> InstallationSta
         return state
     output = run_once(
         running_module("app.cli.main", "keys", "bootstrap"),
-        environment={**inherited_environment(), **to_environment(settings)},
+        environment=to_environment(settings),
         timeout_s=60.0,
     )
     try:

@@ -154,6 +154,6 @@ def _migrate(state: InstallationState, data_dir: DataDir, host: HostSettings) ->
     )
     run_once(
         running_module("app.local.provision"),
-        environment=layout.owner_environment(settings),
+        environment=layout.environment_of(settings),
         timeout_s=_TIMEOUT_S,
     )

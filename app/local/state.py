@@ -210,6 +210,16 @@ def service_user() -> RunAs:
     )
 
 
+class _Below:
+    """The path of a name below the directory."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, directory: "DataDir", _owner: type) -> Path:
+        return directory.root / self._name
+
+
 @dataclass(frozen=True, slots=True)
 class DataDir:
     """Paths under one data directory."""
@@ -235,50 +245,18 @@ class DataDir:
             raise DataDirUnusable(f"no installation in {directory.root}: choose its --data-dir")
         return directory
 
-    @property
-    def logs(self) -> Path:
-        return self.root / "logs"
-
-    @property
-    def compute(self) -> Path:
-        """The ways in which engine and trainers of this directory compute on a CPU."""
-        return self.root / "compute"
-
-    @property
-    def postgres(self) -> Path:
-        return self.root / "postgres"
-
-    @property
-    def valkey(self) -> Path:
-        return self.root / "valkey"
-
-    @property
-    def objects(self) -> Path:
-        return self.root / "objects"
-
-    @property
-    def state_file(self) -> Path:
-        return self.root / "state.json"
-
-    @property
-    def base_model_file(self) -> Path:
-        return self.root / "base_model.json"
-
-    @property
-    def services_file(self) -> Path:
-        return self.root / "services.json"
-
-    @property
-    def children_file(self) -> Path:
-        return self.root / "children.json"
-
-    @property
-    def reserve_file(self) -> Path:
-        return self.root / "reserve"
-
-    @property
-    def lock_file(self) -> Path:
-        return self.root / "supervisor.lock"
+    logs = _Below("logs")
+    compute = _Below("compute")
+    """The ways in which engine and trainers of this directory compute on a CPU."""
+    postgres = _Below("postgres")
+    valkey = _Below("valkey")
+    objects = _Below("objects")
+    state_file = _Below("state.json")
+    base_model_file = _Below("base_model.json")
+    services_file = _Below("services.json")
+    children_file = _Below("children.json")
+    reserve_file = _Below("reserve")
+    lock_file = _Below("supervisor.lock")
 
 
 def _password() -> str:

@@ -44,7 +44,6 @@ from app.local.state import (
     save_state,
     write_private,
 )
-from app.models.compute import EngineKind
 from app.settings import HostSettings, Settings, inherited_environment, to_models_json
 
 _WORDS: Final = {
@@ -96,7 +95,7 @@ def engine_child(
         served = tuple(spec for spec in settings.base_models if spec.refusal is None)
         models.write_text(to_models_json(served))
 
-    on_vllm = chosen is not None and _is_vllm(chosen.engine)
+    on_vllm = chosen is not None and chosen.engine != "cpu"
     return ChildSpec(
         name="engine",
         command=(
@@ -123,16 +122,6 @@ def engine_child(
         stop_timeout_s=_STOPPING_S,
         directory=data_dir.root,
     )
-
-
-def _is_vllm(engine: EngineKind) -> bool:
-    match engine:
-        case "cpu":
-            return False
-        case "vllm" | "vllm_cpu":
-            return True
-        case _:
-            assert_never(engine)
 
 
 def _sizes(chosen: ChosenModel | None, data_dir: DataDir) -> tuple[str, ...]:
@@ -352,7 +341,7 @@ class Supervisor:
         if settings.owner_database_url is not None:
             run_once(
                 running_module("app.local.provision"),
-                environment=layout.owner_environment(settings),
+                environment=layout.environment_of(settings),
                 timeout_s=300.0,
             )
         state = ensure_keys(state, settings)

@@ -16,7 +16,6 @@ from app.local.backup import running_server, stage
 from app.local.backup_files import BackupUnusable, Manifest, signature
 from app.local.base_model import (
     ChosenModel,
-    forget_chosen_model,
     read_chosen,
     write_chosen,
 )
@@ -239,7 +238,7 @@ def test_the_base_model_of_the_last_start_is_restored(
     try:
         backup = installed.back_up(tmp_path / "backup")
     finally:
-        forget_chosen_model(installed.data_dir)
+        installed.data_dir.base_model_file.unlink()
     target = tmp_path / "new"
     restore(backup, target, HOST)
     restored = DataDir.existing(target)
