@@ -3,14 +3,14 @@
 from contextlib import AbstractAsyncContextManager
 from typing import Any, TypeVar
 
-from app.accounts.key_service import AdminKeyService, KeyService
+from app.accounts.accounts import AdminPrincipal, Principal, Tenant
+from app.accounts.key_service import AdminKeyService, DashboardSessionService, KeyService
 from app.accounts.service import (
     ProjectKeyService,
     ProjectService,
     ProvisioningService,
     ServiceAccountService,
 )
-from app.accounts.session_service import DashboardSessionService
 from app.accounts.usage_service import AuditLogService, UsageService
 from app.curricula.maker import CurriculumMaker, CurriculumMakerPorts
 from app.curricula.scenario_service import scenario_slots

@@ -15,7 +15,7 @@ import structlog
 
 from app.kit.directories import free_bytes
 from app.kit.processes import running_module
-from app.local.commands import CommandFailed, run_once
+from app.local.processes import CommandFailed, run_once
 from app.local.servers import PostgresServer, package_dir
 from app.local.state import EmbeddedError, InstallationState
 from app.settings import (

@@ -17,9 +17,14 @@ from typing import Final
 
 import structlog
 
-from app.local.commands import CommandFailed, run_once
-from app.local.orphans import command_line, fingerprint, wait_gone
-from app.local.processes import ChildSpec
+from app.local.processes import (
+    ChildSpec,
+    CommandFailed,
+    command_line,
+    fingerprint,
+    run_once,
+    wait_gone,
+)
 from app.local.state import BinaryMissing, DataDirUnusable, RunAs
 from app.settings import inherited_environment
 

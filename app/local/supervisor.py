@@ -17,9 +17,7 @@ import structlog
 from app.kit.processes import running_module
 from app.local import layout
 from app.local.base_model import ChosenModel, checked_models, settle_base_model
-from app.local.commands import check_export, metrics_urls, run_once, with_metrics_port
 from app.local.layout import HOST, PASSIVE_THREADS, UpOptions
-from app.local.orphans import fingerprint, record, stop_recorded, wait_gone
 from app.local.probes import (
     StartInterrupted,
     http_ok,
@@ -29,7 +27,19 @@ from app.local.probes import (
     stop_in_order,
     wait_ready,
 )
-from app.local.processes import Child, ChildSpec, rotate_full_log
+from app.local.processes import (
+    Child,
+    ChildSpec,
+    check_export,
+    fingerprint,
+    metrics_urls,
+    record,
+    rotate_full_log,
+    run_once,
+    stop_recorded,
+    wait_gone,
+    with_metrics_port,
+)
 from app.local.provision import Reserve, ensure_keys, make_sign_in_link, provision
 from app.local.servers import PostgresServer
 from app.local.state import (
