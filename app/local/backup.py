@@ -1,4 +1,4 @@
-"""Takes a backup of an installation, also while it runs, and restores one into a new data directory,
+"""Takes a backup of an installation, also while it runs, and restores one into a new directory,
 from which `agent-rft up` continues. Jobs that were running continue from the time of the backup.
 """
 
