@@ -92,9 +92,7 @@ class KeyService:
     def __init__(
         self, database: Database, *, secret_key: bytes, older_keys: Sequence[bytes] = ()
     ) -> None:
-        """API keys that were created under `older_keys` are valid. Their first use re-hashes them
-        under `secret_key`.
-        """
+        """Keys under `older_keys` are valid; their first use re-hashes them under `secret_key`."""
         self._database = database
         self._digests = KeyDigests(secret_key, *older_keys)
         self._slugs: dict[OrganizationId, str] = {}
@@ -158,9 +156,7 @@ class KeyService:
         return self._digests.head
 
     async def _renew_digest(self, row: ApiKeyRow, secret: str) -> None:
-        """Stores the digest under the newest key, once, while older keys are configured. A failed
-        write does not fail the request.
-        """
+        """Stores the digest under the newest key once; a failed write fails no request."""
         if not self._digests.rotates or self._digests.is_current(row.secret_hmac):
             return
         try:
@@ -170,9 +166,7 @@ class KeyService:
             log.warning("an API key stays under an older key", key_id=row.id, error=str(error))
 
     async def _mark_used(self, row: ApiKeyRow) -> None:
-        """Records at most once a minute that a key was used. A failed write does not fail the
-        request.
-        """
+        """Records at most once a minute that a key was used; a failed write fails no request."""
         if row.last_used_at is not None and row.last_used_at > time.time() - USE_RESOLUTION_S:
             return
         try:
@@ -242,9 +236,7 @@ class AdminKeyService:
         return made, minted.value
 
     async def replace(self, key_id: str, *, keep_s: int) -> tuple[OwnedKey, str]:
-        """Creates a key with the name and no end in place of one that ends in `keep_s` seconds;
-        with 0 at once.
-        """
+        """Creates a key of the same name; the old one ends in `keep_s` seconds."""
         async with self._database.organization(self._organization_id) as unit:
             await unit.keys.lock_admin_keys(self._organization_id)
             old = await unit.keys.get(self._organization_id, None, key_id)
@@ -309,9 +301,7 @@ class DashboardSessionService:
         self._keys = keys
 
     async def begin(self, api_key: str) -> str:
-        """Returns the secret of a new session: of a project, or for an admin key of its
-        organization. Raises `AuthenticationFailed`.
-        """
+        """Returns the secret of a new session. Raises `AuthenticationFailed`."""
         return await self._issue(api_key, SessionKind.SESSION)
 
     async def make_link(self, api_key: str) -> str:
@@ -319,9 +309,7 @@ class DashboardSessionService:
         return await self._issue(api_key, SessionKind.LINK)
 
     async def redeem(self, link: str) -> str:
-        """Returns the secret of the session that the link begins. Raises `AuthenticationFailed`
-        for a link that was used, has expired or never existed.
-        """
+        """Returns the secret of a session. Raises `AuthenticationFailed` for a used or old link."""
         stored = await self._find(link, SessionKind.LINK)
         if stored is None:
             raise _used_link()
@@ -337,9 +325,7 @@ class DashboardSessionService:
         return secret
 
     async def owner(self, session: str) -> SessionOwner:
-        """Returns the owner of a session. Raises `AuthenticationFailed` once the session or its key
-        has ended.
-        """
+        """Raises `AuthenticationFailed` once the session or its key has ended."""
         stored = await self._find(session, SessionKind.SESSION)
         if stored is None:
             raise AuthenticationFailed("This session has ended. Sign in again.")

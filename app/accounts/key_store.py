@@ -70,10 +70,7 @@ class KeyStore:
         )
 
     async def get(self, organization_id: str, project_id: str | None, row_id: str) -> ApiKeyRow:
-        """Returns a key of a project, or without a project an admin key of the organization.
-
-        Raises `NotFound`, also for a deleted key.
-        """
+        """Returns a project's key, or without a project an admin key. Raises `NotFound`."""
         row = await self._session.scalar(
             select(Table)
             .where(*_not_revoked(organization_id, project_id), Table.id == row_id)
@@ -111,9 +108,7 @@ class KeyStore:
         return [to_key(row) for row in page], more
 
     async def lock_admin_keys(self, organization_id: str) -> Sequence[str]:
-        """Returns the ids of the valid admin keys. No other transaction deletes one until this one
-        ends.
-        """
+        """Returns the ids of the valid admin keys, which no other transaction deletes meanwhile."""
         rows = await self._session.scalars(
             select(Table.id)
             .where(
@@ -168,9 +163,7 @@ class KeyStore:
         )
 
     async def mark_used(self, row_id: str) -> None:
-        """Stores the time of use, unless a time within the last minute is stored or another
-        transaction has locked the row.
-        """
+        """Stores the time of use, unless one of the last minute or a lock is there."""
         stale = or_(
             Table.last_used_at.is_(None),
             Table.last_used_at < func.now() - timedelta(seconds=USE_RESOLUTION_S),
@@ -182,9 +175,7 @@ class KeyStore:
 
 
 def _of(organization_id: str, project_id: str | None) -> tuple[ColumnElement[bool], ...]:
-    """Returns the condition for the keys of a project, or without a project for the admin keys of
-    the organization.
-    """
+    """Returns the condition for a project's keys, or without one for the admin keys."""
     project = Table.project_id.is_(None) if project_id is None else Table.project_id == project_id
     return (Table.organization_id == organization_id, project)
 
@@ -262,9 +253,7 @@ class SessionStore:
         await self._session.execute(_ACT_AS, {"name": ACTOR, "actor": actor})
 
     async def remove(self, session_id: str) -> bool:
-        """Removes a session or link. Returns False if it was already removed: only one of several
-        callers gets True.
-        """
+        """Removes a session or link. Of several callers one gets True."""
         removed = await self._session.scalars(
             delete(TableSessions).where(TableSessions.id == session_id).returning(TableSessions.id)
         )

@@ -78,9 +78,7 @@ class ProjectService(_Administration):
         self._work_of = work_of
 
     async def create(self, name: str) -> Project:
-        """Creates a project. Raises `InvalidRequest` for a name in use, `QuotaExceeded` when the
-        organization has too many projects.
-        """
+        """Raises `InvalidRequest` for a name in use, `QuotaExceeded` for too many projects."""
         project = Project(
             id=new_id("proj_"),
             organization_id=self._organization_id,
@@ -108,9 +106,7 @@ class ProjectService(_Administration):
             )
 
     async def rename(self, project_id: str, name: str | None) -> Project:
-        """Renames a project; `None` leaves the name unchanged. Raises `WrongState` for an archived
-        project.
-        """
+        """Renames a project unless `None`. Raises `WrongState` for an archived one."""
         async with self._unit() as unit:
             project = await hold_active(unit, self._organization_id, project_id)
             if name is None or name == project.name:
@@ -308,9 +304,7 @@ class ProjectKeyService(_Administration):
             return await self._owned(unit, rows), more
 
     async def change(self, key_id: str, *, lifetime_s: int | None) -> OwnedKey:
-        """Sets the time from now until the key expires; `None` leaves it unchanged. Raises
-        `WrongState` for an expired key.
-        """
+        """Sets the expiry unless `None`. Raises `WrongState` for an expired key."""
         async with self._unit() as unit:
             await hold_active(unit, self._organization_id, self._project_id)
             key = await unit.keys.get(self._organization_id, self._project_id, key_id)

@@ -40,9 +40,7 @@ class ProjectStore:
         )
 
     async def insert_project(self, project: Project) -> None:
-        """Inserts a project. Raises `InvalidRequest` when an active project has the name; the
-        transaction is then unusable.
-        """
+        """Raises `InvalidRequest` for a name in use; the transaction is then unusable."""
         try:
             await self._session.execute(
                 insert(ProjectTable).values(
@@ -53,9 +51,7 @@ class ProjectStore:
             raise _taken(project.name, error) from error
 
     async def count_active(self, organization_id: str) -> int:
-        """Returns the number of projects that are not archived. Other transactions cannot count
-        until this one ends.
-        """
+        """Counts active projects; no other transaction counts until this one ends."""
         number = func.hashtextextended(f"projects of {organization_id}", 0)
         await self._session.execute(select(func.pg_advisory_xact_lock(number)))
         active = select(func.count()).where(
@@ -68,9 +64,7 @@ class ProjectStore:
         return await self._get(organization_id, project_id)
 
     async def hold(self, organization_id: str, project_id: str) -> Project:
-        """Reads like `get`, with a shared lock that prevents archiving until the transaction
-        ends.
-        """
+        """Reads with a shared lock, which prevents archiving until the transaction ends."""
         return await self._get(organization_id, project_id, share=True)
 
     async def seize(self, organization_id: str, project_id: str) -> Project:

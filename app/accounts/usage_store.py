@@ -224,9 +224,7 @@ class UsageStore:
         await self._session.execute(insert(Table).on_conflict_do_nothing(), rows)
 
     async def fill(self, query: UsageQuery, buckets: list[UsageBucket]) -> list[UsageBucket]:
-        """Returns the buckets with their sums. Row-level security limits them to an organization,
-        or to a project.
-        """
+        """Returns the buckets with their sums; row-level security limits them to their owner."""
         if not buckets:
             return []
         width = WIDTHS_S[query.width]

@@ -307,9 +307,7 @@ PATIENCE_S: Final = 300.0
 
 
 class ServicePatience:
-    """Waits between tries, longer each time, until `PATIENCE_S` have passed since the last
-    reply.
-    """
+    """Waits longer between tries, until `PATIENCE_S` have passed since the last reply."""
 
     def __init__(self, advice: str, *, patience_s: float = PATIENCE_S) -> None:
         """`advice` is the sentence added to the failure of a service that stays unavailable."""

@@ -114,9 +114,7 @@ class ModelDownload:
         return self._target
 
     def _fetch(self, service: Service, path: str, report: Report) -> bool:
-        """Downloads the rest. Returns False if the local file is longer than the service's archive,
-        which must then be another one.
-        """
+        """Downloads the rest. Returns False if the local file is longer, so another archive's."""
         start, headers = self._so_far(), {}
         if start:
             etag = self._content.read_text(encoding="ascii")

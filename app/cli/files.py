@@ -202,9 +202,7 @@ def download(
 
 
 def _check(target: Path, *, force: bool) -> None:
-    """Refuses an existing file. A device or a directory is refused even with `force`, because the
-    new file would replace it.
-    """
+    """Refuses an existing file; a device or a directory also with `force`."""
     try:
         mode = target.lstat().st_mode
     except OSError:

@@ -93,9 +93,7 @@ async def _rewrap(settings: Settings) -> dict[str, Any]:
 
 
 def _owner_settings(data_dir: Path) -> Settings:
-    """Returns the settings of the installation that the environment names, else of the directory's.
-    Raises `DataDirUnusable`.
-    """
+    """Returns the settings of the environment, else of the directory. Raises `DataDirUnusable`."""
     host = HostSettings()
     if host.owner_database_url is not None:
         return Settings(database_url=host.owner_database_url)

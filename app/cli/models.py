@@ -118,9 +118,7 @@ def _target(name: str) -> Path:
 
 
 def _fetch(remote: Remote, name: str, target: Path, archive: Archive, *, force: bool) -> None:
-    """Downloads an archive of a model into a directory, and prints its path. Raises `ServiceError`,
-    and `DownloadFailed` for faults of this machine.
-    """
+    """Downloads an archive and prints its path. Raises `ServiceError`, `DownloadFailed`."""
     from app.cli.downloading import ModelDownload  # noqa: PLC0415 - imports httpx
 
     with (

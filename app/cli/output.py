@@ -62,9 +62,7 @@ class Output:
 
     @contextmanager
     def failures(self) -> Iterator[None]:
-        """Prints the envelope of a failure of the block; the text for people goes to standard error
-        instead.
-        """
+        """Prints a failure of the block as an envelope; its text goes to standard error."""
         try:
             yield
         except AgentRftError as failure:
@@ -79,9 +77,7 @@ class Output:
 
 
 def console() -> Console:
-    """Returns standard output. It interprets no markup, so that a text of the service never becomes
-    a style.
-    """
+    """Returns standard output; it reads no markup, so no text of the service becomes a style."""
     wide = None if sys.stdout.isatty() else _WIDE
     return Console(
         file=sys.stdout, width=wide, markup=False, highlight=False, emoji=False, soft_wrap=False

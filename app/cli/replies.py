@@ -22,9 +22,7 @@ def is_service_id(text: str) -> bool:
 
 
 class Reply:
-    """A JSON object of the service. A key without a value of the kind that is asked for raises
-    `ServiceError`.
-    """
+    """A JSON object of the service. Keys of another kind raise `ServiceError`."""
 
     __slots__ = ("_path", "data")
 
@@ -130,9 +128,7 @@ class ServerEvent:
 
 
 def server_events(chunks: Iterable[bytes]) -> Iterator[ServerEvent]:
-    """Yields each message, and one without data for each comment. Raises `ServiceError` for a reply
-    that is not a stream of messages.
-    """
+    """Yields the messages, and empty ones for comments. Raises `ServiceError`."""
     read, data, size = dict[str, str](), list[str](), 0
     for line in _lines(chunks):
         text = line.rstrip(b"\r").decode("utf-8", "replace")

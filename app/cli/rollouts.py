@@ -155,9 +155,7 @@ def _title(rollout: Reply) -> str:
 
 
 def parts_of(rollout: Reply) -> list[str]:
-    """Returns the prompt's messages, the turns with their calls, and the grader's reasons, each as
-    lines that a terminal may show.
-    """
+    """Returns messages, turns with calls, and reasons, as lines that a terminal may show."""
     trace, parts = rollout.child("trace") or NOTHING, list[str]()
     messages, played_turns = trace.children("messages"), trace.children("turns")
     turns = iter(enumerate(played_turns, start=1))

@@ -36,9 +36,7 @@ _IN_A_LINE: Final = re.compile(f"[{_UNSAFE}\t\n]")
 
 
 def printable(text: str) -> str:
-    """Returns the text on one line; each character that could change the terminal's other output is
-    replaced by its code.
-    """
+    """Returns the text on one line, with codes for characters that change a terminal."""
     return _IN_A_LINE.sub(_escape, text)
 
 

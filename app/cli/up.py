@@ -68,9 +68,7 @@ _TOYS = {
 
 
 def start(data_dir: Path, options: UpOptions, *, ready_fd: int | None) -> None:
-    """Supervises until a stop signal. Reports readiness or the failure to `ready_fd` if it is set,
-    else readiness to standard output.
-    """
+    """Supervises until a stop signal. Reports to `ready_fd` if it is set."""
 
     def on_ready(announcement: Announcement) -> None:
         if ready_fd is None:

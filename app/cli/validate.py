@@ -168,9 +168,7 @@ def _with_environment(
 def _with_inline_rows(
     body: dict[str, Any], files: dict[str, Path | None], directory: Path
 ) -> dict[str, Path | None]:
-    """Returns the files, or those of the rows that the call has as its `curriculum`, written to the
-    directory.
-    """
+    """Returns the files, or those of an inline `curriculum`, written to the directory."""
     sent = body.get("curriculum")
     if any(files.values()) or not isinstance(sent, dict) or "id" in sent:
         return files

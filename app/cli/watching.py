@@ -302,9 +302,7 @@ class LiveView(JobView):
 
 
 def watch_job(remote: Remote, job_id: str, job: Reply | None = None) -> int:
-    """Returns the exit code of the job's end, `INTERRUPTED` after Ctrl-C, which leaves the job
-    running. Reads the job unless it is passed.
-    """
+    """Returns the code of the job's end, or `INTERRUPTED`. Reads the job unless it is passed."""
     with remote.service() as service:
         view = _view(remote.out, service, job or _found(service, job_id))
         code = 0

@@ -153,9 +153,7 @@ def connection_options(server: PostgresServer) -> tuple[str, ...]:
 
 
 def stage(objects: Path, needed: frozenset[str], target: Path) -> frozenset[str]:
-    """Links all objects. Returns the needed keys that are missing, or that the service removed
-    meanwhile.
-    """
+    """Links all objects. Returns the needed keys that are missing."""
     with suppress(shutil.Error):  # objects that were removed meanwhile
         shutil.copytree(
             objects,
@@ -235,9 +233,7 @@ def take(data_dir: DataDir, options: BackupOptions, host: HostSettings) -> Manif
 def _freeze(
     server: PostgresServer, options: BackupOptions, staging: Path
 ) -> tuple[str, frozenset[str]]:
-    """Dumps the database and links the objects of one moment. Returns the revision of the schema
-    and the keys of objects that were not found.
-    """
+    """Dumps the database and links its objects of one moment. Returns schema and missing keys."""
     before: frozenset[str] | None = None
     for _ in range(_TRIES):
         with open_snapshot(server) as snapshot:
@@ -263,9 +259,7 @@ _ANY_PORT: Final = 8000
 
 
 def restore(source: Path, target: Path, host: HostSettings, *, unsigned: bool = False) -> Manifest:
-    """Restores a backup. Raises `BackupUnusable`, `DataDirUnusable` if the target is not empty, and
-    `DataDirBusy`.
-    """
+    """Raises `BackupUnusable`, `DataDirBusy`, and `DataDirUnusable` if the target is not empty."""
     target = target.expanduser().absolute()
     _refuse_used(target)
     if target.is_relative_to(source):

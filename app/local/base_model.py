@@ -166,9 +166,7 @@ def read_chosen(data_dir: DataDir) -> ChosenModel | None:
 
 
 def _where_it_is_now(chosen: ChosenModel) -> ChosenModel:
-    """Returns a shipped model with its directory in this installation, which may be another one
-    than that of the last start.
-    """
+    """Returns a shipped model with its directory in this installation."""
     for shipped in known_by_name():
         # Not its aliases: a directory of the user may be called so.
         if shipped.name == chosen.spec.name:
@@ -242,9 +240,7 @@ def _last(data_dir: DataDir, host: HostSettings) -> ChosenModel | None:
 
 
 def next_base_models(data_dir: DataDir) -> tuple[BaseModelSpec, ...]:
-    """Returns the base models that `up` without `--model` would serve from a directory. Raises
-    `EmbeddedError`.
-    """
+    """Returns the models that `up` without `--model` would serve. Raises `EmbeddedError`."""
     chosen = None if _settings_name_models() else read_chosen(data_dir)
     if chosen is None:
         return ModelSettings().base_models
@@ -253,9 +249,7 @@ def next_base_models(data_dir: DataDir) -> tuple[BaseModelSpec, ...]:
 
 
 def refuse_settings(host: HostSettings, *, cure: str) -> None:
-    """Refuses a user's own model together with settings that name other models or another engine.
-    Raises `WrongOptions`.
-    """
+    """Raises `WrongOptions` for settings that name other models or another engine."""
     if _settings_name_models():
         raise WrongOptions(f"AGENT_RFT_BASE_MODELS is set: leave out {cure}")
     if host.engine_url is not None:

@@ -71,9 +71,7 @@ def find_vllm(
     consent: Callable[[str], bool],
     checkout: Path = _CHECKOUT,
 ) -> Path:
-    """Returns an interpreter with vLLM. `consent` is called before anything is installed. Raises
-    `EngineNotInstalled`.
-    """
+    """Returns an interpreter with vLLM; asks `consent` to install. Raises `EngineNotInstalled`."""
     if host.vllm_python is not None:
         if not host.vllm_python.is_file():
             raise EngineNotInstalled(f"AGENT_RFT_VLLM_PYTHON: {host.vllm_python} does not exist")
@@ -151,9 +149,7 @@ def find_model(named: str, *, revision: str | None = None) -> ModelSource:
 
 
 def fetch_weights(source: ModelSource) -> None:
-    """Downloads the missing weights of a hub model, with progress on standard error. Raises
-    `ModelNotFound` if weights are missing afterwards.
-    """
+    """Downloads missing weights of a hub model. Raises `ModelNotFound` if some stay missing."""
     missing = _missing_weights(source.directory)
     if missing and source.hub_id is not None and source.commit is not None:
         _snapshot(source.hub_id, source.commit, _WEIGHTS)
@@ -312,9 +308,7 @@ def _plan(spec: BaseModelSpec, requested: ModelRequest, memory: TrainerMemory) -
 
 
 def _with_pace(spec: BaseModelSpec, memory: TrainerMemory) -> BaseModelSpec:
-    """Returns the model with its measured speed, which estimates of its first jobs use, and prints
-    the speed.
-    """
+    """Returns the model with its measured speed, which first estimates use, and prints it."""
     pace = _run_planner("pace", StartRequest(spec=spec, engine="cpu", memory=memory), StepPace)
     step = step_time(pace)
     _print_lines(

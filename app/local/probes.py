@@ -23,9 +23,7 @@ _REPEATED: Final = "root cause"
 
 
 def root_cause(log: str) -> str | None:
-    """Returns the last error that does not refer to another one, with its continuation line; `None`
-    if the log has none.
-    """
+    """Returns the last error that does not refer to another one, with its continuation."""
     lines = [_PREFIX.sub("", line, count=1) for line in log.splitlines()]
     for index in range(len(lines) - 1, -1, -1):
         if _ERROR.match(lines[index]) and _REPEATED not in lines[index]:
@@ -35,9 +33,7 @@ def root_cause(log: str) -> str | None:
 
 
 def _continues(line: str) -> bool:
-    """Returns whether a line continues an error: pydantic's errors have their reason in the second
-    line.
-    """
+    """Returns whether a line continues an error, as the reason of pydantic's does."""
     return line.startswith("  ")
 
 
@@ -80,9 +76,7 @@ def sandbox_answers(path: Path) -> Callable[[int], bool]:
 
 
 def processor_time(pid: int) -> int:
-    """Measures work: returns the clock ticks for which a process has computed; 0 if the system
-    does not report them.
-    """
+    """Returns the clock ticks for which a process has computed; 0 if they are not known."""
     try:
         after_name = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2]
     except (OSError, UnicodeDecodeError):

@@ -195,9 +195,7 @@ class Child:
         return "\n".join(end if cause is None else [f"the cause: {cause}", *end])
 
     def is_hopeless(self, tries: int) -> bool:
-        """Returns true once a child that was never ready has failed `tries` times, or has ended
-        twice with the same status and last output.
-        """
+        """Returns true for a child that was never ready and failed too often, or twice alike."""
         return not self.was_ready and (self.failures >= tries or self._repeats)
 
     def raise_if_hopeless(self, tries: int) -> None:

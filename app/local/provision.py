@@ -151,9 +151,7 @@ class Reserve:
 
 
 def make_sign_in_link(state: InstallationState, settings: Settings) -> str | None:
-    """Returns the secret of a link that signs in once with the development key; `None` when that
-    key has been revoked.
-    """
+    """Returns the secret of a link that signs in once; `None` if the key has been revoked."""
     try:
         output = run_once(
             running_module("app.cli.main", "keys", "sign-in-link"),
@@ -168,9 +166,7 @@ def make_sign_in_link(state: InstallationState, settings: Settings) -> str | Non
 
 
 def ensure_keys(state: InstallationState, settings: Settings) -> InstallationState:
-    """Returns the state with both keys; the service's own command creates them on the first
-    start.
-    """
+    """Returns the state with both keys, which the service's own command creates."""
     if state.api_key is not None and state.admin_key is not None:
         return state
     output = run_once(

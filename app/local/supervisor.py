@@ -399,9 +399,7 @@ class Supervisor:
         )
 
     def _publish(self) -> None:
-        """Writes the pids to `children.json` for the next start, and to `services.json`. On a full
-        disk the former files stay, and the new ones are written later.
-        """
+        """Writes the pids for the next start; on a full disk later."""
         pids = {child.spec.name: child.pid for child in self._children if child.pid is not None}
         try:
             record(self._data_dir.children_file, pids)

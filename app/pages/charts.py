@@ -57,9 +57,7 @@ class Chart:
 
     @property
     def steps(self) -> list[int]:
-        """The steps of the table's rows: evenly spaced ones, as many of the validations, and those
-        at which a line is lowest or highest.
-        """
+        """The steps of the table: evenly spaced ones, validations, and each line's extremes."""
         points = {step for line in self.lines if line.mark == "points" for step in line.values}
         steps = {step for line in self.lines for step in line.values}
         shown = set(thin(sorted(points), SHOWN_STEPS))
@@ -81,9 +79,7 @@ class Chart:
 
 
 def _spikes(curve: Curve, count: int) -> set[int]:
-    """Returns the steps of the lowest and highest values of a line, of each stretch of it if there
-    may be many.
-    """
+    """Returns the steps of the lowest and highest values, of each stretch if there may be many."""
     steps = sorted(curve)
     values = [curve[step] for step in steps]
     return {steps[index] for index in extremes(values, max(count, _ENDS_AND_EXTREMES))}
@@ -162,9 +158,7 @@ def _band(curves: Curves) -> list[Line]:
 
 
 def _lost(curves: Curves) -> Chart:
-    """Returns the chart of lost rollouts: the share of all, of validations, and by failure
-    class.
-    """
+    """Returns the chart of lost rollouts: of all, of validations, and by failure class."""
     graded = curves.get((names.ROLLOUTS_VALID, "train"), _NOTHING)
     lost = curves.get((names.DISCARDED_COUNT, "train"), _NOTHING)
     lines = [

@@ -207,9 +207,7 @@ async def examples_page(visitor: SignedIn, kind: str = "words") -> Response:
 
 @router.post("")
 async def make_examples(visitor: SignedIn, sent: ExamplesForm) -> Response:
-    """Makes a curriculum, or shows the form again with the remarks. Nothing is stored while one
-    of them is an error.
-    """
+    """Makes a curriculum, or shows the form again with remarks; an error stores nothing."""
     if sent.wants_more:
         return await _form(visitor, sent, ())
     read = await asyncio.to_thread(_read_curricula, sent)

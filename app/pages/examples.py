@@ -340,9 +340,7 @@ class ReadExamples:
 def read_typed(
     kind: ExampleKind, cells: Sequence[Mapping[str, str]], pasted: str, instructions: str
 ) -> ReadExamples:
-    """Reads the cells of a form, then the lines that were pasted from a spreadsheet. Empty lines
-    of the form are left out.
-    """
+    """Reads the cells of a form, then the lines pasted from a spreadsheet; skips empty lines."""
     read = ReadExamples(kind)
     typed = [(f"Line {number}", line) for number, line in enumerate(cells, start=1)]
     for where, line in (*typed, *_pasted(read, kind, pasted)):

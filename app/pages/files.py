@@ -29,9 +29,7 @@ class FileStatistics:
 async def file_statistics(
     visitor: Visitor, file_id: str, method: MethodType, *, model: str
 ) -> FileStatistics:
-    """Counts rows, faults, repeats and tokens. Raises `Unavailable` for a file that takes too
-    long.
-    """
+    """Counts rows, faults, repeats and tokens. Raises `Unavailable` if that takes too long."""
     body: dict[str, Any] = {
         "model": model,
         _PARAM: file_id,

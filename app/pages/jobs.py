@@ -172,9 +172,7 @@ async def _histogram(visitor: Visitor, job: Job, curves: CurvesOfJob) -> Histogr
 async def _row_rewards(
     visitor: Visitor, job: Job, ends: Sequence[MetricPoint]
 ) -> tuple[RowRewards, RowRewards] | tuple[()]:
-    """Returns the mean reward of each row in the first and in the last validation; empty unless
-    there are two validations.
-    """
+    """Returns each row's mean reward in the first and last validation; empty without two."""
     steps = validated_steps(watched_by(job.method), ends)
     if steps is None:
         return ()
@@ -296,9 +294,7 @@ async def report_page(
 
 
 def _comparisons(report: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yields each comparison with its label. A stored report never changes, so older ones lack some
-    values.
-    """
+    """Yields each comparison with its label; older reports lack some values."""
     parts = {label: report.get(name) for name, label in _COMPARISONS.items()}
     for name, compared in (report.get("components") or {}).items():
         parts[f"{name}{_part_of(compared, report)}"] = compared

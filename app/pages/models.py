@@ -56,9 +56,7 @@ class PlaygroundForm:
         return asked
 
     def options(self) -> dict[str, Any]:
-        """Returns the options of a chat completion, the same for each turn of both models. Raises
-        `InvalidRequest`.
-        """
+        """Returns the options of each turn of both models. Raises `InvalidRequest`."""
         return {
             "max_completion_tokens": int(_number(self.max_tokens, "max_tokens", 1, _MOST_TOKENS)),
             "temperature": _number(self.temperature, "temperature", 0, _HOTTEST),
@@ -282,9 +280,7 @@ class ModelAnswer:
 async def side_by_side(
     plays: Sequence[Play],
 ) -> AsyncGenerator[tuple[int, PlayEvent], None]:
-    """Yields the events of all chats as they come, with the chat's number. When the caller closes
-    it, all chats end.
-    """
+    """Yields the events of all chats as they come. When the caller closes it, all chats end."""
     events = asyncio.Queue[tuple[int, PlayEvent] | None]()
     tasks = [asyncio.create_task(_pump(number, play, events)) for number, play in enumerate(plays)]
     try:
@@ -340,9 +336,7 @@ async def models_page(visitor: SignedIn, model: str | None = None) -> Response:
 
 @router.post("/models/ask")
 async def ask(request: Request, visitor: SignedIn, form: OwnForm) -> Response:
-    """Asks two models the same, at the same time, and shows both answers. Both end with the
-    browser's connection.
-    """
+    """Asks two models the same at the same time. Both end with the browser's connection."""
     asked = PlaygroundForm.of(form)
     plays = await _plays(visitor, asked)
     answers = await unless_client_hangs_up(request, _answers(asked.models, plays))
@@ -371,9 +365,7 @@ async def _answers(models: Sequence[str], plays: Sequence[Play]) -> list[ModelAn
 
 
 async def _plays(visitor: Visitor, asked: PlaygroundForm) -> list[Play]:
-    """Returns a chat for each of the two models. Raises `InvalidRequest`, and `NotFound` for an
-    unknown tool.
-    """
+    """Returns a chat for each model. Raises `InvalidRequest`, and `NotFound` for a tool."""
     options = asked.options()
     registered = [await visitor.services.tools().get(one) for one in asked.tools]
     tools = [

@@ -267,9 +267,7 @@ class Standing:
 
 
 def standing(job: Job, points: Sequence[MetricPoint]) -> Standing:
-    """Returns the standing from the validations, or from training until there is a second
-    validation.
-    """
+    """Returns the standing by validations, or by training until there is a second one."""
     watched = watched_by(job.method)
     ends: dict[tuple[str, Split], list[MetricPoint]] = {}
     for point in points:
@@ -371,9 +369,7 @@ def cost_changes(pairs: Sequence[Pair]) -> Iterator[CostChange]:
 def quadrant(
     job_id: str, split: Split, pairs: Sequence[Pair], *, tuned_step: int
 ) -> Scatter | None:
-    """Returns the changes of reward over those of tool calls; `None` without a pair that has
-    both.
-    """
+    """Returns the changes of reward over those of tool calls; `None` without such a pair."""
     spots = [
         Spot.of_row(
             pair.row,

@@ -193,9 +193,7 @@ def _sample(row: RolloutRow) -> int:
 async def _group(
     visitor: Visitor, job_id: str, *, split: Split, step: int, row: int
 ) -> Sequence[Mapping[str, Any]]:
-    """Returns the rollouts of one row at one step, best first, lost ones last, each with its
-    reward less the group's mean.
-    """
+    """Returns the rollouts of a row at a step, best first, with their relative rewards."""
     rows, _ = await visitor.services.rollouts().page(
         job_id,
         RolloutFilter(split=split, step=step, prompt_index=row),

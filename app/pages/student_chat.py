@@ -42,9 +42,7 @@ async def chat_page(
 
 @router.post("/chat")
 async def ask(name: str, request: Request, visitor: SignedIn, form: OwnForm) -> Response:
-    """Asks the student once, or twice for two answers to compare. The answers end with the
-    browser's connection.
-    """
+    """Asks once, or twice to compare. The answers end with the browser's connection."""
     student = await visitor.services.students().get(name)
     prompt = text_of(form, "prompt", longest=LONGEST_TEXT)
     if not prompt.strip():

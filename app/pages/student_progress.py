@@ -85,9 +85,7 @@ def share_tally(share: float, rows: int) -> RightCount:
 
 
 def weak_topics(rows: Mapping[int, bool], topics: Mapping[int, Sequence[str]]) -> list[TopicTally]:
-    """Returns the topics with too few right answers, the weakest first. A row counts for each of
-    its topics.
-    """
+    """Returns the topics with too few right answers, the weakest first."""
     of_topic = defaultdict[str, list[bool]](list)
     for row, is_right in rows.items():
         for topic in topics.get(row, ()):

@@ -91,9 +91,7 @@ async def keep(visitor: Visitor, name: str, source: str) -> Student:
 
 
 async def _questions(visitor: Visitor, source: str) -> tuple[PlanRecipe, str, list[dict[str, Any]]]:
-    """Returns a recipe, the title of the set and its rows. Raises `InvalidRequest` for rows that no
-    grader rates.
-    """
+    """Returns recipe, title and rows. Raises `InvalidRequest` for rows that no grader rates."""
     recipes = visitor.services.recipes()
     if source.startswith(FROM_SAMPLE):
         recipe_id = source.removeprefix(FROM_SAMPLE)

@@ -70,9 +70,7 @@ Services = TypeVar("Services")
 
 
 class Person(Generic[Services]):
-    """Somebody who is signed in: the owner of a session, with the services of their project, or of
-    their organization.
-    """
+    """Somebody who is signed in, with the services of their project or organization."""
 
     def __init__(self, owner: SessionOwner, services: Services) -> None:
         self.owner = owner
@@ -91,9 +89,7 @@ class Person(Generic[Services]):
         status_code: int = 200,
         **values: Any,
     ) -> Response:
-        """Renders a template on a thread with these values, and with those that `make` makes there
-        because they take time.
-        """
+        """Renders a template on a thread; `make` makes there the values that take time."""
         token = self.owner.form_token
         return await self.on_thread(
             lambda: page(
@@ -106,9 +102,7 @@ Visitor = Person[Factory]
 
 
 async def _visitor(request: Request) -> AsyncIterator[Visitor]:
-    """Yields the visitor, whose request counts among the project's open ones until the reply is
-    sent.
-    """
+    """Yields the visitor, whose request counts as open until the reply is sent."""
     owner = await signed_in(request)
     structlog.contextvars.bind_contextvars(project_id=owner.tenant.project_id)
     async with counted_request(request, owner.tenant):
@@ -141,9 +135,7 @@ def session_actor(request: Request, key_id: str = "") -> Actor | None:
 
 
 async def signed_in(request: Request) -> SessionOwner:
-    """Returns the session's owner. Raises `SignInRequired` without a session, or once it has
-    ended.
-    """
+    """Raises `SignInRequired` without a session, or once it has ended."""
     session = request.cookies.get(COOKIE, "")
     if not session:
         raise SignInRequired("Sign in to see this page.")
@@ -160,9 +152,7 @@ async def _streaming(request: Request, visitor: "SignedIn") -> AsyncIterator[Vis
 
 
 async def sent_form(request: Request) -> Mapping[str, str]:
-    """Returns the fields of a form that this site sent. Raises `PermissionDenied` for a form of
-    another site, or of an unknown one.
-    """
+    """Returns the fields of a form. Raises `PermissionDenied` for a form of another site."""
     check_site(request)
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _FORM:
         raise InvalidRequest(f"A form is sent as '{_FORM}'.")
@@ -186,9 +176,7 @@ async def _session_form(request: Request) -> SessionOwner:
 
 
 async def form_of(request: Request, owner: SessionOwner) -> Mapping[str, str]:
-    """Returns the fields of a form that was made for the owner's session. Raises
-    `PermissionDenied` for any other.
-    """
+    """Returns the fields of a form of the session. Raises `PermissionDenied` for any other."""
     fields = await sent_form(request)
     check_form_token(fields, owner)
     return fields
@@ -315,9 +303,7 @@ def _to_sign_in(request: Request) -> Response:
 
 
 def _refusal(request: Request, error: RequestError) -> Response:
-    """Returns the page of an error. The session of an admin key is led from the first page to its
-    own first page.
-    """
+    """Returns the page of an error; leads an admin's session from `/` to its own first page."""
     if isinstance(error, AdministratorSession) and request.url.path == "/":
         return redirect("/projects")
     reply = refusal_page(error.status_code, error.message)
@@ -382,9 +368,7 @@ async def sign_out(request: Request, _owner: SessionForm) -> Response:
 
 
 async def _count_attempt(request: Request, owner: str) -> None:
-    """Counts an attempt. Raises `RateLimited` for an owner that tries to sign in too often,
-    successfully or not.
-    """
+    """Counts an attempt. Raises `RateLimited` for one who tries too often."""
     limits = context_of(request.app).rate_limits
     quota = await limits.take(f"sign-in:{owner}", limit=SIGN_INS_PER_MINUTE)
     if quota is not None and not quota.allowed:
@@ -396,9 +380,7 @@ async def _count_attempt(request: Request, owner: str) -> None:
 
 
 def _address_of(request: Request) -> str:
-    """Returns the client's address, or for IPv6 its network, whose addresses all belong to one
-    client.
-    """
+    """Returns the client's address, for IPv6 its network, which is all one client's."""
     host = "" if request.client is None else request.client.host
     try:
         address = ip_address(host)
@@ -410,9 +392,7 @@ def _address_of(request: Request) -> str:
 
 
 def _own_path(sent: str) -> str:
-    """Returns the path to redirect to; the first page for any path that may lead to another
-    host.
-    """
+    """Returns the path to lead to; the first page for one that may lead to another host."""
     is_path = sent.startswith("/") and not sent.startswith(("//", "/\\"))
     plain = sent.isprintable() and sent.isascii() and "\\" not in sent
     return sent if is_path and plain and len(sent) <= _LONGEST else _HOME

@@ -75,9 +75,7 @@ class CoachDriver:
         self._tenant = tenant
 
     async def step(self, claim: CoachClaim) -> None:
-        """Takes a step under the claim. Raises `LeaseLost` when the session was paused, ended,
-        deleted or claimed again, and `Unavailable`.
-        """
+        """Takes a step. Raises `LeaseLost` for a session that moved on meanwhile, `Unavailable`."""
         async with self._database.tenant(self._tenant) as unit:
             session = await unit.coach_sessions.held(claim.lease)
         try:

@@ -58,9 +58,7 @@ class CoachGain(DescribedFields):
 def expected_gains(
     measurement: Measurement, slices: Sequence[Slice], *, unhelped: Mapping[str, int]
 ) -> tuple[CoachGain, ...]:
-    """Returns the gain of each slice, the largest first. `unhelped` counts the rounds that
-    practised a slice without a gain.
-    """
+    """Returns the gains, largest first. `unhelped` counts rounds that practised a slice in vain."""
     rewards, means = measurement.rewards, measurement.row_means
     reachable = measurement.reachable
     found = []

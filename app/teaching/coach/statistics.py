@@ -41,9 +41,7 @@ def share_limits(share: float, rows: int, *, tail: float) -> tuple[float, float]
 
 
 def p_value_of_less(fewer: Sequence[float], more: Sequence[float]) -> float:
-    """Returns the probability that by chance alone the values of some rows are so much lower than
-    those of other rows.
-    """
+    """Returns the probability that by chance alone some rows are so much lower than others."""
     count = min(len(fewer), len(more))
     error = math.sqrt(sum(variance(each) / len(each) for each in (fewer, more)))
     return _t_tail(fmean(more) - fmean(fewer), error, count)

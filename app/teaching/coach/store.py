@@ -136,9 +136,7 @@ class CoachSessionStore:
         reason: str | None = None,
         wait_s: float = 0.0,
     ) -> None:
-        """Writes what a step or a user changed, and ends the lease; the next step is due after
-        `wait_s`.
-        """
+        """Writes what changed, and ends the lease; the next step is due after `wait_s`."""
         ended = status not in OPEN_SESSIONS
         await self._session.execute(
             update(Table)

@@ -50,9 +50,7 @@ SliceKind = Literal["tag", "cluster", "all"]
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """Rows that can be practised together, because a rule finds such rows among the training rows,
-    too.
-    """
+    """Rows to practise together: its rule finds such rows among the training rows, too."""
 
     kind: SliceKind
     name: str
@@ -172,9 +170,7 @@ class CoachWeakness(DescribedFields):
 
 
 def slices_of(rows: Sequence[PracticeRow]) -> list[Slice]:
-    """Returns the tags with enough rows, and those of similar texts that are no tag's rows; all
-    rows as one slice without either.
-    """
+    """Returns the tags with enough rows, and slices of similar texts; all rows without either."""
     by_tag: dict[str, list[int]] = {}
     for row in rows:
         for tag in row.tags:
@@ -193,9 +189,7 @@ def slices_of(rows: Sequence[PracticeRow]) -> list[Slice]:
 def find_weaknesses(
     measurement: Measurement, slices: Sequence[Slice], *, ceiling: float | None = None
 ) -> tuple[CoachWeakness, ...]:
-    """Returns all weaknesses, the largest lacking share of all rows first. `ceiling`: a score to
-    reach that is above the scale of the measurement.
-    """
+    """Returns the weaknesses, largest lacking share first. `ceiling`: a score above the scale."""
     scale = measurement.scale
     if ceiling is not None:
         scale = Scale(scale.floor, max(scale.ceiling, ceiling))

@@ -99,9 +99,7 @@ class SentFeedback:
 
 
 def check_sent(sent: SentFeedback) -> None:
-    """Raises `InvalidRequest` for fields that are missing, that another type has, or whose messages
-    no file of a job may have.
-    """
+    """Raises `InvalidRequest` for fields that are missing or another type's, and bad messages."""
     match sent.type:
         case "thumbs":
             _one_of(sent, _TARGETS)

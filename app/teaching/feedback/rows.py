@@ -143,9 +143,7 @@ def _useful(
 
 
 def _thumb_pairs(won: Sequence[Judgement], made: BuiltRows) -> Iterator[_Candidate]:
-    """Yields each answer with thumbs up against each with thumbs down of the same prompt, those
-    with the most votes first.
-    """
+    """Yields answers with thumbs up against those with thumbs down, those with most votes first."""
     by_prompt = defaultdict[str, dict[str, list[Judgement]]](lambda: defaultdict(list))
     for one in won:
         by_prompt[one.prompt.key][one.answer_key].append(one)
@@ -187,9 +185,7 @@ def _pair(one: Judgement) -> _Candidate:
 
 
 def _without_circles(candidates: Sequence[_Candidate], made: BuiltRows) -> list[_Candidate]:
-    """Returns the pairs that no circle of preferences contradicts, thumbs and corrections
-    included.
-    """
+    """Returns the pairs that no circle of preferences, thumbs and corrections contradicts."""
     by_prompt = defaultdict[str, list[_Candidate]](list)
     for one in candidates:
         by_prompt[one.prompt.key].append(one)

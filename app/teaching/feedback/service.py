@@ -62,9 +62,7 @@ class FeedbackService:
         self._redaction = redaction
 
     async def give(self, sent: SentFeedback) -> Feedback:
-        """Stores feedback. Raises `InvalidRequest` for an answer that does not exist, and
-        `QuotaExceeded`.
-        """
+        """Stores feedback. Raises `InvalidRequest` for an unknown answer, and `QuotaExceeded`."""
         check_sent(sent)
         async with self._database.tenant(self._tenant) as unit:
             new = await self._about(unit, sent, self._texts_of(sent))
@@ -218,16 +216,12 @@ class FeedbackBuildService:
             return await unit.feedback_builds.page(after=after, limit=limit)
 
     async def plan(self, request: BuildRequest) -> Json:
-        """Returns the report of a build, and stores nothing. Raises as `build` does for a
-        curriculum that cannot get the files.
-        """
+        """Returns the report of a build, and stores nothing. Raises as `build` for a curriculum."""
         await self._check_curriculum(request)
         return (await self._assembly(request)).report
 
     async def build(self, request: BuildRequest) -> FeedbackBuild:
-        """Makes the files and the curriculum. Raises `InvalidRequest` for too few rows, and
-        `WrongState` for feedback that is removed meanwhile.
-        """
+        """Raises `InvalidRequest` for too few rows, `WrongState` for feedback that is removed."""
         await self._check_curriculum(request)
         assembly = await self._assembly(request)
         rows = len(assembly.training)
@@ -258,9 +252,7 @@ class FeedbackBuildService:
             return await unit.feedback_builds.get(build_id)
 
     async def _check_curriculum(self, request: BuildRequest) -> None:
-        """Raises `NotFound` for an unknown curriculum, `InvalidRequest` for a name that is
-        taken.
-        """
+        """Raises `NotFound` for an unknown curriculum, `InvalidRequest` for a name in use."""
         if request.curriculum_id is not None:
             try:
                 await self._ports.curricula.get(request.curriculum_id)
@@ -311,9 +303,7 @@ class FeedbackBuildService:
 
 
 async def _check_people(unit: UnitOfWork, build_id: str, assembly: Assembly) -> None:
-    """Raises `WrongState` once somebody in the files was removed. A removal that comes later waits
-    for the file's row, and finds it.
-    """
+    """Raises `WrongState` if somebody was removed. A later removal waits, and finds the file."""
     if await unit.feedback_builds.people(build_id) != sorted(set(assembly.people)):
         raise _changed()
 
@@ -335,9 +325,7 @@ class EndUserService:
         self._tenant = tenant
 
     async def remove(self, end_user: str) -> EndUserRemoval:
-        """Removes an end user's data. Raises `WrongState`, and removes nothing, while a job that
-        has not ended reads a file with them.
-        """
+        """Removes nothing and raises `WrongState` while a job that has not ended reads the rows."""
         done = EndUserRemoval(completions=0, feedback=0, rows=0, files=[], curricula=[], jobs=[])
         async with self._database.tenant(self._tenant) as unit:
             done.completions, done.feedback = await unit.feedback.remove_of(end_user)
@@ -374,9 +362,7 @@ class EndUserService:
             await unit.files.release(await unit.feedback_builds.forget(build, deleted))
 
     async def _learned(self, build: FeedbackBuild, file_id: str, people: set[str]) -> list[str]:
-        """Returns the jobs that read a file. The build keeps them with all people in it, as the
-        next removal does not find the file any more.
-        """
+        """Returns the jobs that read a file, and notes them: the file itself will be gone."""
         digests = [person_digest(self._tenant.project_id, person) for person in people]
         async with self._database.tenant(self._tenant) as unit:
             jobs = await unit.jobs.with_file(file_id)
@@ -385,9 +371,7 @@ class EndUserService:
         return jobs
 
     async def _rewritten(self, build: FeedbackBuild, file: FileRow, rows: list[Json]) -> str:
-        """Returns the id of a file with these rows. The build notes it first, so that the
-        next removal finds the file of an interrupted one.
-        """
+        """Writes the rows as a new file, which the build notes first: a kill may come between."""
         file_id = new_id("file-")
         async with self._database.tenant(self._tenant) as unit:
             await unit.feedback_builds.add_file(build.id, file_id)
@@ -413,9 +397,7 @@ class EndUserService:
     async def _replace(
         self, build: FeedbackBuild, replaced: dict[str, str | None], done: EndUserRemoval
     ) -> None:
-        """Gives the curriculum of a build a version with the new files, if its newest version has
-        the old ones.
-        """
+        """Gives the curriculum a version with the new files, if its newest one has the old ones."""
         if build.curriculum_id is None:
             return
         try:
@@ -437,9 +419,7 @@ class EndUserService:
 
 
 async def _withhold(unit: UnitOfWork, build: FeedbackBuild) -> None:
-    """Withholds the files of a build from new jobs. Raises `WrongState` if an unfinished job reads
-    one.
-    """
+    """Withholds a build's files from new jobs. Raises `WrongState` if an open job reads one."""
     files = await unit.files.lock(build.file_ids)
     await unit.files.withhold([file.id for file in files], _WITHHELD)
     for file in files:
@@ -454,9 +434,7 @@ async def _withhold(unit: UnitOfWork, build: FeedbackBuild) -> None:
 
 
 async def _check_alone(unit: UnitOfWork, build: FeedbackBuild) -> None:
-    """Raises `WrongState` if another removal has named people of the build since it was read, or
-    has finished it: the rows may have theirs.
-    """
+    """Raises `WrongState` if another removal named people of the build or finished meanwhile."""
     if await unit.feedback_builds.removed_people(build.id) != build.removed_people:
         raise WrongState(
             "Another removal changed the same files at this moment: send this one again.",

@@ -73,9 +73,7 @@ class FeedbackBuildStore:
         return [_to_build(row) for row in rows], more
 
     async def removed_people(self, build_id: str) -> frozenset[str]:
-        """Returns the people whose rows must go. Another removal waits for the end of the
-        transaction.
-        """
+        """Returns the people whose rows must go. Locks the build against other removals."""
         row = await self._locked(build_id)
         return frozenset() if row is None else frozenset(row.removed_people)
 
@@ -96,9 +94,7 @@ class FeedbackBuildStore:
     async def note_jobs(
         self, build_id: str, jobs: Sequence[str], *, people: Collection[str]
     ) -> None:
-        """Notes the jobs that read a file which will be deleted, with digests of the people in
-        it.
-        """
+        """Notes the jobs that read a file to be deleted, with digests of the people in it."""
         row = await self._locked(build_id)
         noted: Json = {"jobs": list(jobs), "people": sorted(people)}
         if row is not None and noted not in row.learned:
@@ -114,9 +110,7 @@ class FeedbackBuildStore:
         return sorted({job_id for one in noted for job_id in one["jobs"]})
 
     async def mark_removed(self, person: str) -> list[FeedbackBuild]:
-        """Notes in each build with rows of a person that they must go. Returns all builds whose
-        files may still have rows that must go.
-        """
+        """Notes that a person's rows must go. Returns all builds that may still have such rows."""
         await self._session.execute(
             update(Table)
             .where(Table.people.contains([person]))
@@ -237,9 +231,7 @@ class FeedbackStore:
     async def judgements(
         self, where: FeedbackFilter, *, after: str | None, limit: int
     ) -> list[Judgement]:
-        """Returns a batch of judgements, oldest first. Feedback about an answer that has no
-        assistant message is left out.
-        """
+        """Returns a batch, oldest first, without feedback about an answer with no message."""
         query = (
             _filtered(select(TableFeedback, Completion, _Rejected, Rollout.trace), where)
             .outerjoin(

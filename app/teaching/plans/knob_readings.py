@@ -149,18 +149,14 @@ _CHOICES: Final[dict[str, dict[str, tuple[Any, str]]]] = {
 
 
 def own_parts(kind: MethodType) -> frozenset[str]:
-    """Returns the parts of a method that a plan leaves to the knobs and to the service, with the
-    documented keys that are no fields.
-    """
+    """Returns the parts of a method that a plan leaves to the knobs and to the service."""
     model = METHOD_MODELS[kind]
     documented = getattr(model, "documented_keys", {})
     return frozenset({*model.model_fields, *documented}) - _PLANNED
 
 
 def default_settings(kind: MethodType, sent: dict[str, Any]) -> dict[str, Any]:
-    """Returns the defaults; those of a part with a type are the defaults of the type that was
-    sent, and its `type` is the usual one.
-    """
+    """Returns the defaults; those of a part with a type are those of the type that was sent."""
     usual = _fixed(kind)
     for part, (union, expected) in _CHOICES[kind].items():
         usual |= leaves(
@@ -172,9 +168,7 @@ def default_settings(kind: MethodType, sent: dict[str, Any]) -> dict[str, Any]:
 
 
 def is_resolved(name: str, sent: dict[str, Any], total_steps: int) -> bool:
-    """Returns whether the service writes this value for `auto` into a job of so many steps, as far
-    as that is known without its rows and model.
-    """
+    """Returns whether the service would write this value for `auto`, as far as that is known."""
     match name:
         case "hyperparameters.batch_size":
             size, passes = value_at(sent, name), value_at(sent, "hyperparameters.n_epochs")
@@ -391,9 +385,7 @@ def _compared(parameter: str, value: Any, kind: MethodType) -> Any:
 def _beyond(
     kind: MethodType, options: dict[str, Any], known: frozenset[str], total_steps: int | None
 ) -> Iterator[Outside]:
-    """Yields the settings that no knob sets and that are not the service's own; `known` are the
-    paths that the knobs set.
-    """
+    """Yields settings that no knob sets and the service does not choose; knobs set `known`."""
     sent = {name: value for name, value in options.items() if name in own_parts(kind)}
     usual = default_settings(kind, sent)
     for name, value in leaves(sent).items():

@@ -55,9 +55,7 @@ class Knobs(DescribedModel):
 
 
 def checked_knobs(knobs: Knobs, kind: MethodType) -> Knobs:
-    """Returns the knobs of a method with the default of `creativity`. Raises `InvalidRequest` for
-    combinations that mean nothing.
-    """
+    """Completes the knobs of a method. Raises `InvalidRequest` for combinations without sense."""
     custom = knobs.practice_mode == "custom"
     if custom and knobs.n_epochs is None:
         raise missing_parameter(f"{PARAM}.n_epochs")
@@ -109,9 +107,7 @@ def guard_of_beta(value: float) -> int:
 
 
 def eval_temperature(creativity: int) -> float:
-    """Returns the temperature of validations: 0.5 to 1.5, and 1, that of training, in the
-    middle.
-    """
+    """Returns the temperature of validations: 0.5 to 1.5; the middle is training's, 1."""
     return round(_LOWEST_TEMPERATURE + creativity / 100, 2)
 
 
@@ -139,9 +135,7 @@ def eval_samples(effort: Effort) -> int:
 
 
 def batch_size(kind: OfflineMethodType, effort: Effort) -> int:
-    """Returns the rows of an optimizer step of supervised and DPO jobs: half of them is twice the
-    steps.
-    """
+    """Returns the rows of an optimizer step of supervised and DPO jobs; half is twice the steps."""
     return int((16 if kind == "supervised" else 32) / compute_multiplier(effort))
 
 
@@ -150,9 +144,7 @@ def effort_of_batch(kind: OfflineMethodType, rows: float) -> Effort:
 
 
 def epochs(kind: MethodType, mode: PresetMode, effort: Effort) -> int:
-    """Returns how often the rows are used. More effort of a reinforcement job is more steps too; of
-    the other methods it is smaller batches.
-    """
+    """Returns the passes over the rows; more effort of a reinforcement job is more of them."""
     sampled = kind == "reinforcement"
     usual = {"quick": 1, "balanced": 3, "thorough": 10 if sampled else 5}[mode]
     factor = {"strong": 1.5, "maximum": 2.0}.get(effort, 1.0) if sampled else 1.0
@@ -376,9 +368,7 @@ def compile_plan(request: PlanRequest) -> CompiledPlan:
 
 
 def job_request(plan: CompiledPlan) -> JobRequest:
-    """Returns the create call that the body of a plan stands for. The recipes' schema and the
-    knobs have checked its method.
-    """
+    """Returns the create call of a plan, whose method was checked by recipe and knobs."""
     job, curriculum = plan.job, plan.job.get("curriculum")
     kind: MethodType = job["method"]["type"]
     request = JobRequest(

@@ -227,9 +227,7 @@ class ImprovementPlanReading(DescribedModel):
 
 
 def _refusal(issue: PreflightIssue) -> RequestError:
-    """Returns an error of the job as one of the plan; an object that the project does not have is a
-    404.
-    """
+    """Returns an error of the job as one of the plan; an object that is missing is a 404."""
     param, message = issue.param, issue.message.replace("'method.type'", "'method'")
     for part in _PARTS:
         path = f"method.reinforcement.{part}"

@@ -259,9 +259,7 @@ class UpdateRecipe(ClosedBody):
     metadata: Metadata | None = None
 
     def changes(self) -> dict[str, Any]:
-        """Returns the parts of the definition that were sent. A part that every recipe has is not
-        removed by `null`.
-        """
+        """Returns what was sent; `null` does not remove a part that every recipe has."""
         sent = self.model_dump(mode="json", exclude_unset=True, exclude={"metadata"})
         return {
             key: value for key, value in sent.items() if value is not None or key not in _NEEDED

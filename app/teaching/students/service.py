@@ -40,9 +40,7 @@ _PARAM: Final = "regression_evals"
 
 
 async def regression_sets(unit: UnitOfWork, eval_ids: Sequence[str]) -> tuple[RegressionRows, ...]:
-    """Returns each eval with the rows of its newest run that samples a model. Raises
-    `InvalidRequest`.
-    """
+    """Returns the rows of each eval's newest run of a model. Raises `InvalidRequest`."""
     return tuple([await _regression_set(unit, each) for each in dict.fromkeys(eval_ids)])
 
 
@@ -190,9 +188,7 @@ class StudentService:
     async def create(
         self, name: str, base_model: str, regression_evals: tuple[str, ...]
     ) -> Student:
-        """Raises `InvalidRequest` for an unknown base model, an eval without rows, a used name,
-        and `QuotaExceeded`.
-        """
+        """Raises `InvalidRequest` for an unknown model, an eval without rows, a used name."""
         base = find_base_model(self._base_models, base_model)
         if base is None:
             raise InvalidRequest(
@@ -224,9 +220,7 @@ class StudentService:
             return await unit.students.page(after=after, limit=limit)
 
     async def delete(self, name: str) -> None:
-        """Deletes a student with its history; jobs and models stay. Cancels the eval runs of open
-        gates, because nobody would read their decision.
-        """
+        """Deletes a student, not its jobs and models, and cancels the eval runs of open gates."""
         async with self._database.tenant(self._tenant) as unit:
             await unit.students.get(name, locked=True)
             await close_gates(unit, await unit.skills.running(name))
@@ -235,9 +229,7 @@ class StudentService:
             await unit.students.delete(name)
 
     async def propose(self, name: str, job_id: str) -> Skill:
-        """Opens the gate for the model of a succeeded job, or returns the skill whose gate is open
-        for it already. Raises `InvalidRequest`.
-        """
+        """Opens the gate for a job's model, unless one is open for it. Raises `InvalidRequest`."""
         async with self._database.tenant(self._tenant) as unit:
             student = await unit.students.get(name, locked=True)
             baseline = await unit.students.answering_model(name) or student.base_model
@@ -281,9 +273,7 @@ class StudentService:
         raise refused  # behind the transaction, so that the gate's decision is committed
 
     async def roll_back(self, name: str, skill_id: str | None) -> Student:
-        """Makes an earlier skill current again; `None` means the base model. Raises `WrongState`
-        for a skill that never was current.
-        """
+        """Goes back to a skill, or with `None` to the base model. Raises `WrongState`."""
         async with self._database.tenant(self._tenant) as unit:
             await unit.students.get(name, locked=True)
             skill = None if skill_id is None else await unit.skills.get(name, skill_id)

@@ -71,9 +71,7 @@ class StudentStore:
         return [_to_student(row) for row in page], more
 
     async def answering_model(self, name: str) -> str | None:
-        """Returns the model that answers for a student: that of its current skill, or its base
-        model. Returns `None` for a student that the project does not have.
-        """
+        """Returns the model of the current skill, or the base model; `None` without the student."""
         of = and_(SkillTable.project_id == Table.project_id, SkillTable.id == Table.current_skill)
         return await self._session.scalar(
             select(func.coalesce(SkillTable.model, Table.base_model))
@@ -165,9 +163,7 @@ class SkillStore:
     async def decide(
         self, skill: Skill, status: SkillStatus, reason: str, comparisons: list[Comparison]
     ) -> Skill:
-        """Writes the gate's decision unless another reader has written one; returns what is
-        stored.
-        """
+        """Writes the decision unless another reader wrote one; returns what is stored."""
         await self._session.execute(
             update(SkillTable)
             .where(

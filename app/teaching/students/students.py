@@ -115,9 +115,7 @@ def eval_comparison(
 def row_scores(
     results: Sequence[tuple[int, Sequence[Mapping[str, Any]]]],
 ) -> tuple[dict[int, float], int]:
-    """Returns the mean score of each row over its samples and criteria, and the number of samples
-    without a score.
-    """
+    """Returns each row's mean score over samples and criteria, and the samples without one."""
     scores: dict[int, list[float]] = {}
     unscored = 0
     for row, of_criteria in results:
