@@ -136,9 +136,7 @@ class KeyService:
         return principal
 
     async def principal_of(self, key_id: str) -> Principal:
-        """Returns the principal of a key by its id. The secret was checked before. Raises
-        `AuthenticationFailed` once the key is no longer valid.
-        """
+        """Returns the principal of a checked key. Raises `AuthenticationFailed` at its end."""
         row = await self._database.key_lookup(key_id).find()
         if row is None or _has_ended(row):
             raise AuthenticationFailed("The API key of this session has ended. Sign in again.")
@@ -285,7 +283,6 @@ class AdminKeyService:
 
 
 def expiry(lifetime_s: int | None) -> int | None:
-    """Returns the Unix seconds at which a key created now expires."""
     return None if lifetime_s is None else int(time.time()) + lifetime_s
 
 

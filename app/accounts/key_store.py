@@ -185,7 +185,6 @@ def _not_revoked(organization_id: str, project_id: str | None) -> tuple[ColumnEl
 
 
 def to_key(row: Any) -> ApiKeyRow:
-    """Builds a key from any row with the table's columns."""
     return from_row(ApiKeyRow, row, kind=KeyKind(row.kind))
 
 

@@ -204,7 +204,6 @@ class ServiceAccountStore:
     async def page(
         self, project_id: str, *, after: str | None, limit: int
     ) -> tuple[list[ServiceAccount], bool]:
-        """Returns a page, oldest first."""
         query = select(Table).where(Table.project_id == project_id, Table.deleted_at.is_(None))
         page, more = await Keyset((Table.created_at, Table.id)).page(
             self._session,
@@ -218,7 +217,6 @@ class ServiceAccountStore:
     async def change(
         self, account_id: str, *, name: str | None, role: ServiceAccountRole | None
     ) -> None:
-        """Updates the fields that are not `None`."""
         sent = {"name": name, "role": None if role is None else role.value}
         if values := {column: value for column, value in sent.items() if value is not None}:
             await self._session.execute(update(Table).where(Table.id == account_id).values(values))

@@ -95,8 +95,6 @@ WIDTHS_S: Final[Mapping[BucketWidth, int]] = {"1m": MINUTE_S, "1h": 3600, "1d": 
 
 @dataclass(frozen=True, slots=True)
 class Amounts:
-    """Amounts of one record, or sums of them."""
-
     requests: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
@@ -114,7 +112,6 @@ class Amounts:
     currency: str | None = None
 
     def plus(self, other: "Amounts") -> "Amounts":
-        """Returns the sum of two amounts in one currency."""
         costs = [cost for cost in (self.cost, other.cost) if cost is not None]
         counts = {name: getattr(self, name) + getattr(other, name) for name in COUNTS}
         return Amounts(

@@ -68,12 +68,10 @@ class QuotaStore:
         self._quotas = quotas
 
     async def check_file(self, size: int) -> None:
-        """Checks the quota for a file of `size` bytes."""
         await self.check_upload()
         await self.check_bytes(size)
 
     async def check_upload(self) -> None:
-        """Checks the quota for an upload, which will become a file."""
         files = select(func.count()).where(
             FileTable.project_id == self._project_id, FileTable.deleted_at.is_(None)
         )
@@ -104,7 +102,6 @@ class QuotaStore:
         await self._check("stored_bytes", size, stored, parts, evals, runs, exports, *said)
 
     async def check_registered_object(self) -> None:
-        """Checks the quota for a version of a registered object."""
         head, version = RegisteredObjectTable, RegisteredVersionTable
         versions = select(func.count()).where(
             head.project_id == self._project_id,
@@ -115,21 +112,17 @@ class QuotaStore:
         await self._check("registered_objects", 1, versions)
 
     async def check_student(self) -> None:
-        """Checks the quota for a student."""
         await self._check("students", 1, self._count(StudentTable))
 
     async def check_coach_session(self) -> None:
-        """Checks the quota for a Coach session."""
         is_open = CoachSessionTable.status.in_(OPEN_SESSIONS)
         await self._check("open_coach_sessions", 1, self._count(CoachSessionTable).where(is_open))
 
     async def check_feedback(self, size: int) -> None:
-        """Checks the quota for a piece of feedback of `size` bytes."""
         await self._check("feedback", 1, self._count(FeedbackTable))
         await self.check_bytes(size)
 
     async def check_eval_run(self, planned_items: int) -> None:
-        """Checks the quota for a run that makes so many output items."""
         runs = select(func.count()).where(
             EvalRunTable.project_id == self._project_id,
             EvalRunTable.status == EvalRunStatus.QUEUED.value,
@@ -143,7 +136,6 @@ class QuotaStore:
         await self._check("eval_output_items", planned_items, items)
 
     async def check_export(self, size: int) -> None:
-        """Checks the quota for an export of about `size` bytes."""
         exports = select(func.count()).where(
             ModelExportTable.project_id == self._project_id,
             ModelExportTable.status == ExportStatus.QUEUED.value,

@@ -185,8 +185,6 @@ _ANSWER_BYTES: Final = 1024**3
 
 @dataclass(frozen=True, slots=True)
 class _Chat:
-    """A conversation with a model."""
-
     service: "Service"
     options: dict[str, Any]
 

@@ -125,7 +125,6 @@ class _TrimmedTable:
 
 
 def columns(header: Sequence[str], rows: Iterable[Sequence[object]]) -> RenderableType:
-    """Returns a table of cells, each on one line."""
     table = Table(box=None, pad_edge=False, show_edge=False, header_style="bold")
     for name in header:
         table.add_column(Text(printable(name)), overflow="fold")
@@ -135,7 +134,6 @@ def columns(header: Sequence[str], rows: Iterable[Sequence[object]]) -> Renderab
 
 
 def fields(pairs: Iterable[tuple[str, object]]) -> RenderableType:
-    """Returns names with their values, one pair a line."""
     table = Table(box=None, pad_edge=False, show_edge=False, show_header=False)
     table.add_column(style="bold")
     table.add_column(overflow="fold")

@@ -33,8 +33,6 @@ _SHARED: Final[dict[str, tuple[Any, Any]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """The service that a command calls, and the output that it prints to."""
-
     named: "AddressSources"
     out: "Output"
 

@@ -71,7 +71,6 @@ class Reply:
         return [Reply(one, f"{self._at(key)}.{number}") for number, one in enumerate(found)]
 
     def texts(self) -> dict[str, str]:
-        """Returns the object as texts by name."""
         return {key: self.text(key) for key in self.data}
 
     def _at(self, key: str) -> str:

@@ -79,7 +79,6 @@ class State:
 
     @property
     def ending(self) -> str:
-        """Returns the sentence with which following the job ends."""
         error = self.reply.child("error")
         match self.status:
             case "succeeded":

@@ -115,7 +115,6 @@ class Snapshot:
         return frozenset(key for key in self._query(_NAMED_OBJECTS) if key)
 
     def dump(self, target: Path) -> None:
-        """Dumps the whole database as of the snapshot."""
         run_once(
             (
                 *(self._server.binaries.program("pg_dump"), "--format=custom"),

@@ -274,5 +274,4 @@ def to_arguments(choice: ModelChoice) -> tuple[str, ...]:
 
 
 def from_argument(text: str) -> ChosenModel | ShippedModel:
-    """Reads the value of `--chosen-model`."""
     return ShippedModel() if text == _SHIPPED else ChosenModel.model_validate_json(text)

@@ -122,7 +122,6 @@ class ModelSource:
 
     @property
     def title(self) -> str:
-        """Name of the model in messages."""
         if self.hub_id is None or self.commit is None:
             return str(self.directory)
         return f"{self.hub_id} at commit {self.commit[:12]}"

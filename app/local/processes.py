@@ -38,7 +38,6 @@ KEPT: Final = 3
 
 
 def create(log: Path) -> None:
-    """Creates the log for its owner only, unless it exists."""
     log.touch(mode=0o600)
 
 
@@ -313,7 +312,6 @@ class Child:
 
 
 def kill_group(pid: int) -> None:
-    """Sends SIGKILL to the child's process group."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
 
@@ -443,7 +441,6 @@ def _fingerprint_from_proc(pid: int) -> str | None:
 
 
 def command_line(pid: int) -> str:
-    """Returns the arguments of a process, an empty text if it has ended."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
     except OSError:

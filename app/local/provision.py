@@ -56,7 +56,6 @@ def upgrade(owner_url: str) -> None:
 
 
 def revisions() -> frozenset[str]:
-    """Returns the revisions that this version knows."""
     from alembic.script import ScriptDirectory  # noqa: PLC0415 - half a second of imports
 
     scripts = ScriptDirectory.from_config(_config())

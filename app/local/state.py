@@ -104,7 +104,6 @@ def free_port(taken: frozenset[int] = frozenset()) -> int:
 
 
 def is_free(host: str, port: int) -> bool:
-    """Returns true if a server could listen on the address now."""
     with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -115,7 +114,6 @@ def is_free(host: str, port: int) -> bool:
 
 
 def accepts(host: str, port: int, timeout_s: float = 0.5) -> bool:
-    """Returns true if a connection to the address is accepted."""
     try:
         with socket.create_connection((host, port), timeout=timeout_s):
             return True
@@ -222,8 +220,6 @@ class _Below:
 
 @dataclass(frozen=True, slots=True)
 class DataDir:
-    """Paths under one data directory."""
-
     root: Path
 
     @classmethod
@@ -332,7 +328,6 @@ def write_private(path: Path, value: dict[str, Any]) -> None:
 
 
 def write_private_bytes(path: Path, content: bytes) -> None:
-    """Replaces a file as `write_private` does."""
     scratch = path.with_suffix(".new")
     scratch.unlink(missing_ok=True)
     handle = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

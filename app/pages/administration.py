@@ -63,7 +63,6 @@ def sent_name(form: Mapping[str, str]) -> str:
 
 
 def sent_lifetime_s(form: Mapping[str, str]) -> int | None:
-    """Returns the lifetime of a new key; `None` for a key without an end."""
     sent = form.get("days", "").strip()
     if not sent:
         return None
@@ -232,8 +231,6 @@ _DAYS: Final = 30
 
 @dataclass(frozen=True, slots=True)
 class UsageLine:
-    """A line of a table."""
-
     day_s: int
     name: str
     """The model, or the job of a run."""

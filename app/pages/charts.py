@@ -104,9 +104,7 @@ _SHARE: Final = "share"
 def charts(
     curves: Curves, watched: ObjectiveCurves, every: Mapping[str, int] = _WHOLE
 ) -> list[Chart]:
-    """Returns the charts that have points, in the order of the page. `every` has the block size of
-    training curves that are outlines.
-    """
+    """Returns the charts with points. `every` has the block sizes of training outlines."""
     made = [
         _outcome(curves, watched),
         _lost(curves),
@@ -125,13 +123,11 @@ def _outlined(chart: Chart, every: Mapping[str, int]) -> Chart:
 
 
 def chart_of(curve: str, made: Sequence[Chart]) -> str | None:
-    """Returns the id of the chart that shows a curve."""
     shown = (chart.id for chart in made if any(line.curve == curve for line in chart.lines))
     return next(shown, None)
 
 
 def _outcome(curves: Curves, watched: ObjectiveCurves) -> Chart:
-    """Returns the chart of a job's success: reward, or loss."""
     by_reward = watched.valid == names.REWARD_MEAN
     valid = curves.get((watched.valid, "valid"), _NOTHING)
     steps = [*curves.get((watched.train, "train"), _NOTHING), *valid]

@@ -159,7 +159,6 @@ async def rows_of(visitor: Visitor, curriculum: RegisteredVersion) -> Curriculum
 
 
 async def kept_rows(visitor: Visitor, curriculum: RegisteredVersion) -> list[dict[str, Any]]:
-    """Returns the first held-out rows."""
     return (await _read_rows(visitor, curriculum, "validation")).rows
 
 

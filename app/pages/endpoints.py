@@ -88,7 +88,6 @@ async def _test_server(visitor: Visitor, registered: RegisteredVersion) -> TestL
 async def _test_grader(
     visitor: Visitor, registered: RegisteredVersion, *, answer: str, item: str
 ) -> TestLog:
-    """Scores one answer."""
     grader = await visitor.services.graders().config(registered.id)
     trial = await visitor.services.trials().run_grader(
         grader, model_sample=answer, sample=None, item=_item(item), trace_id=None
@@ -159,7 +158,6 @@ def addresses(registered: RegisteredVersion) -> list[str]:
 
 
 def hosts(called: Sequence[str]) -> list[str]:
-    """Returns the hosts of addresses, each with its port, without duplicates."""
     return list(dict.fromkeys(urlsplit(one).netloc.rpartition("@")[2] for one in called))
 
 

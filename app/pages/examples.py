@@ -48,8 +48,6 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class KindText:
-    """The words for a kind on the pages."""
-
     title: str
     purpose: str
     columns: tuple[Column, ...]
@@ -442,7 +440,6 @@ def _read_table(table: TableExamples, instructions: str) -> ReadExamples:
 
 
 def read_lines(content: bytes) -> ReadExamples:
-    """Reads JSON lines, as jobs do."""
     read = ReadExamples(None)
     for number, line in enumerate(content.splitlines(), start=1):
         if is_blank(line):
@@ -482,7 +479,6 @@ def _read_line(read: ReadExamples, line: bytes, number: int) -> None:
 
 
 def _checked(read: ReadExamples) -> ReadExamples:
-    """Adds the remarks about all rows together."""
     count = len(read.rows)
     if count < _FEWEST:
         cure = f"Add {_FEWEST - count} more: half may be for practice, the rest is kept for tests."

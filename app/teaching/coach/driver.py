@@ -60,8 +60,6 @@ class CoachPorts:
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """The columns that a step writes into its session."""
-
     status: CoachStatus
     progress: SessionProgress
     wait_s: float = 0.0
@@ -141,7 +139,6 @@ class CoachDriver:
         *,
         sealed: bytes | None,
     ) -> SessionProgress:
-        """Makes a job. Returns the progress of a session that waits for it."""
         children, spent = self._ports.children, progress.spent
         progress = replace(progress, spent=replace(spent, jobs=spent.jobs + 1))
         match action:
@@ -207,9 +204,7 @@ class CoachRunner:
         poll_s: float,
         lease_s: float = LEASE_S,
     ) -> None:
-        """`poll_s`: seconds between two looks for due sessions while there are none; 0 takes no
-        steps.
-        """
+        """`poll_s`: seconds between looks for due sessions while there are none; 0 takes none."""
         self._database = database
         self._driver_of = driver_of
         self._poll_s = poll_s

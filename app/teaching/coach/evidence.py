@@ -139,7 +139,6 @@ def _gain(before: Measurement, after: Measurement, *, looks: int) -> Gain | None
 
 
 def reaches_target(session: CoachSession, mean: float | None) -> bool:
-    """Returns whether a mean score is enough."""
     target = session.options.target
     return target is not None and mean is not None and mean >= target
 

@@ -46,9 +46,7 @@ class CoachSessionService:
         *,
         metadata: dict[str, str] | None,
     ) -> CoachSession:
-        """Makes a session; its first step is due at once. Raises `InvalidRequest`,
-        `QuotaExceeded`, and `WrongState` while another session teaches the student.
-        """
+        """Raises `InvalidRequest`, `QuotaExceeded`, and `WrongState` beside another session."""
         async with self._ports.references.resolved(request) as new:
             session, secrets = self._session(student, new, options, metadata)
             await self._check_samples(session)

@@ -29,8 +29,6 @@ JsonRow = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
-    """The held-out rows: their number and their slices."""
-
     count: int
     slices: tuple[Slice, ...]
 
@@ -41,7 +39,6 @@ def held_out(path: Path) -> HeldOut:
 
 
 def rows_to_practise(training: Path, validation: Path, keys: tuple[str, ...]) -> list[JsonRow]:
-    """Returns the training rows of some slices, with others for rehearsal."""
     wanted = set(
         practice_rows(keys, training=_practice_rows(training), held_out=_practice_rows(validation))
     )
@@ -49,7 +46,6 @@ def rows_to_practise(training: Path, validation: Path, keys: tuple[str, ...]) ->
 
 
 def prompted_rows(path: Path, prompt: str) -> list[JsonRow]:
-    """Returns the rows with a system prompt in the place of their own."""
     own = {"role": "system", "content": prompt}
     return [
         {**row, "messages": [own, *dropwhile(_is_instruction, row["messages"])]}

@@ -193,8 +193,6 @@ class CoachOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:
-    """Resources that the jobs of a session used."""
-
     jobs: int = 0
     rollouts: int = 0
     tokens: int = 0

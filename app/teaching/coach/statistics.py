@@ -127,8 +127,6 @@ class PracticeRow:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One scored or lost attempt at a row."""
-
     rollout_id: str
     row: int
     reward: float | None
@@ -151,7 +149,6 @@ class Measurement:
 
     @property
     def rewards(self) -> dict[int, list[float]]:
-        """Returns the rewards of each row."""
         found: dict[int, list[float]] = defaultdict(list)
         for sample in self.samples:
             if sample.reward is not None:
@@ -179,9 +176,7 @@ class Measurement:
 
     @property
     def reachable(self) -> float | None:
-        """Returns the score that practice can reach; `None` while all attempts score alike, since
-        practice learns from differences alone.
-        """
+        """Returns the reachable score; `None` while all attempts score alike."""
         rewards = [value for values in self.rewards.values() for value in values]
         if not rewards or max(rewards) - min(rewards) <= TIE:
             return None

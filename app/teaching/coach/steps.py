@@ -39,8 +39,6 @@ class Continue:
 
 @dataclass(frozen=True, slots=True)
 class RunMeasurement:
-    """Make a job that samples the held-out rows and does not train."""
-
     prompt: str | None
     """System prompt that replaces that of each row; `None` leaves the rows as they are."""
 
@@ -85,7 +83,6 @@ class SessionStep:
 
 
 def next_step(session: CoachSession, evidence: Evidence) -> SessionStep:
-    """Returns what the session does now."""
     match evidence.child:
         case "running":
             return SessionStep(Wait(), session.progress)
@@ -104,7 +101,6 @@ def next_step(session: CoachSession, evidence: Evidence) -> SessionStep:
 
 
 def _settled(session: CoachSession, evidence: Evidence) -> CoachSession:
-    """Returns the session without its job, whose usage is counted."""
     spent = session.progress.spent.plus(evidence.usage)
     return replace(session, progress=replace(session.progress, spent=spent, child=None))
 
@@ -287,7 +283,6 @@ def _flat(session: CoachSession, entry: LogbookEntry) -> SessionStep:
 
 
 def _after_round(progress: SessionProgress, *, helped: bool) -> SessionProgress:
-    """Returns the progress from which the next round is chosen."""
     unhelped = dict(progress.unhelped)
     if not helped:
         unhelped |= {key: unhelped.get(key, 0) + 1 for key in progress.practised}

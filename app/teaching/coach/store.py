@@ -85,9 +85,7 @@ class CoachSessionStore:
         return _to_session(row)
 
     async def held(self, lease: Lease) -> CoachSession:
-        """Returns the session and locks it at the fence of the lease. Raises `LeaseLost` once it
-        was paused, ended, deleted or claimed again.
-        """
+        """Returns the session, locked at the fence. Raises `LeaseLost` once it moved on."""
         held = is_held(Table, lease, states=(CoachStatus.RUNNING.value,))
         query = select(Table).where(held).execution_options(populate_existing=True)
         row = await self._session.scalar(query.with_for_update())
@@ -101,7 +99,6 @@ class CoachSessionStore:
     async def page(
         self, *, student: str | None, after: str | None, limit: int
     ) -> tuple[list[CoachSession], bool]:
-        """Returns a page, newest first."""
         own = [Table.project_id == self._project_id]
         named = [] if student is None else [Table.student == student]
         page, more = await Keyset((Table.created_at, Table.id), descending=True).page(
@@ -153,7 +150,6 @@ class CoachSessionStore:
         )
 
     async def append(self, session_id: str, entries: Sequence[LogbookEntry]) -> None:
-        """Adds entries to the logbook of a locked session."""
         if not entries:
             return
         of = (Logbook.project_id == self._project_id, Logbook.session_id == session_id)

@@ -62,7 +62,6 @@ class Slice:
 
 
 def key_of(kind: SliceKind, name: str) -> str:
-    """Returns the key by which a session remembers a slice."""
     return f"{kind}:{name}"
 
 
@@ -204,8 +203,6 @@ def find_weaknesses(
 
 @dataclass(frozen=True, slots=True)
 class _Suspect:
-    """A slice or kind that is tested."""
-
     kind: WeaknessKind
     name: str
     rows: int
@@ -220,7 +217,6 @@ class _Suspect:
         return max(self.score_p_value, p_value_of_share(self.share, self.rows, true=LEAST_SHARE))
 
     def weakness(self, allowed: float) -> CoachWeakness:
-        """Returns the weakness of a test that was held to this probability."""
         limits = share_limits(self.share, self.rows, tail=allowed)
         worst = _worst(self.attempts)
         return CoachWeakness(self.kind, self.name, self.rows, self.share, limits, self.mean, worst)

@@ -73,8 +73,6 @@ class Feedback:
 
 @dataclass(frozen=True, slots=True)
 class FeedbackFilter:
-    """Conditions on feedback; `None` sets no condition."""
-
     type: FeedbackType | None = None
     author: str | None = None
     end_user: str | None = None
@@ -206,7 +204,6 @@ class JudgedPrompt:
 
     @property
     def text(self) -> str:
-        """Returns the texts of all messages, in order."""
         return "\n".join(text_of(message.get("content")) for message in self.messages)
 
 

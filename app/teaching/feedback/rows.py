@@ -275,7 +275,6 @@ class FeedbackFinding(DescribedFields):
 
 
 def find(judgements: Sequence[Judgement]) -> list[FeedbackFinding]:
-    """Returns all findings of judgements that are sorted by time."""
     last, repeated = latest(judgements)
     return [*repeated, *_both_ways(last), *_repeated_rejections(last), *_cycles(last)]
 

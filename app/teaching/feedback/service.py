@@ -86,13 +86,10 @@ class FeedbackService:
             await unit.feedback.delete(feedback_id)
 
     async def findings(self, where: FeedbackFilter) -> list[FeedbackFinding]:
-        """Returns what repeats or contradicts other feedback."""
         return await asyncio.to_thread(find, await self.judgements(where))
 
     async def judgements(self, where: FeedbackFilter) -> list[Judgement]:
-        """Returns feedback with its prompts and answers, oldest first. Raises `WrongState` for more
-        than one build reads.
-        """
+        """Returns feedback with its answers, oldest first. Raises `WrongState` for too much."""
         found, size, last = list[Judgement](), 0, None
         while True:
             async with self._database.tenant(self._tenant) as unit:
@@ -167,7 +164,6 @@ async def _completion(unit: UnitOfWork, completion_id: str, param: str) -> Store
 
 
 async def _rollout(unit: UnitOfWork, rollout_id: str) -> Json:
-    """Returns the trace of a rollout that ends with an answer."""
     trace = await unit.feedback.rollout_trace(rollout_id)
     messages = trace["messages"]
     if not messages[:-1] or messages[-1].get("role") != "assistant":

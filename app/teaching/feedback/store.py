@@ -32,7 +32,6 @@ class FeedbackBuildStore:
     async def insert(
         self, build_id: str, report: Json, *, people: list[str], file_ids: Sequence[str]
     ) -> None:
-        """Inserts a build whose files do not exist yet."""
         await self._session.execute(
             insert(Table).values(
                 id=build_id,
@@ -66,7 +65,6 @@ class FeedbackBuildStore:
         return _to_build(row)
 
     async def page(self, *, after: str | None, limit: int) -> tuple[list[FeedbackBuild], bool]:
-        """Returns a page, newest first."""
         rows, more = await Keyset((Table.created_at, Table.id), descending=True).page(
             self._session, select(Table), after=after, cursor=[Table.id == after], limit=limit
         )
@@ -78,9 +76,7 @@ class FeedbackBuildStore:
         return frozenset() if row is None else frozenset(row.removed_people)
 
     async def people(self, build_id: str) -> list[str]:
-        """Returns the people whom no removal has named, sorted. A removal waits for the end of the
-        transaction.
-        """
+        """Returns the people whom no removal has named, sorted. Locks out further removals."""
         row = await self._locked(build_id)
         return [] if row is None else sorted(set(row.people).difference(row.removed_people))
 
@@ -192,7 +188,6 @@ class FeedbackStore:
     async def page(
         self, where: FeedbackFilter, *, after: str | None, limit: int
     ) -> tuple[list[Feedback], bool]:
-        """Returns a page, newest first."""
         rows, more = await Keyset(_BY_TIME, descending=True).page(
             self._session,
             _filtered(select(TableFeedback), where),
@@ -211,7 +206,6 @@ class FeedbackStore:
             raise _no_feedback(feedback_id)
 
     async def existing(self, feedback_ids: list[str]) -> int:
-        """Returns how many of these rows exist."""
         count = select(func.count(TableFeedback.id)).where(TableFeedback.id.in_(feedback_ids))
         return await self._session.scalar(count) or 0
 
@@ -281,7 +275,6 @@ class FeedbackStore:
 
 
 def _filtered(query: Select[*tuple[Any, ...]], where: FeedbackFilter) -> Any:
-    """Returns the query with the conditions."""
     for name in _FILTERS:
         value = getattr(where, name)
         if value is not None:

@@ -353,7 +353,6 @@ class _Numbers:
 def _between(
     explanation: tuple[KnobSettings, ...], job: dict[str, Any], kind: MethodType
 ) -> Iterator[Outside]:
-    """Yields the settings of knobs that differ from the job's."""
     for knob in explanation:
         for setting in knob.settings:
             value = value_at(job, setting.parameter)

@@ -130,7 +130,6 @@ def effort_of_compute(multiplier: float) -> Effort:
 
 
 def eval_samples(effort: Effort) -> int:
-    """Returns the rollouts of each held-out row in a validation."""
     return max(1, int(compute_multiplier(effort)))
 
 
@@ -173,7 +172,6 @@ def value_at(document: Any, parameter: str) -> Any:
 
 
 def with_value(document: dict[str, Any], parameter: str, value: Any) -> dict[str, Any]:
-    """Returns a copy of the document with a value at a path."""
     name, _, rest = parameter.partition(".")
     if not rest:
         return {**document, name: value}
@@ -230,7 +228,6 @@ class KnobSettings:
 
     @property
     def sentence(self) -> str:
-        """Returns the effect of the knob in one plain sentence."""
         name = self.knob.replace("_", " ").capitalize()
         if not self.settings:
             return f"{name} is not set, so no value of the validation ends the job."

@@ -124,9 +124,7 @@ class ExplainImprovementPlan(ClosedBody):
     """Id of one of the project's jobs."""
 
     def to_call(self) -> tuple[MethodType, Json, Caps] | None:
-        """Returns method, options and caps of the sent body, `None` if a job's id was sent. Raises
-        `InvalidRequest` with the parameter at fault.
-        """
+        """Returns method, options, caps of the body, `None` for an id. Raises `InvalidRequest`."""
         if self.job is None:
             if self.job_id is None:
                 raise missing_parameter("job")
@@ -145,9 +143,7 @@ class ExplainImprovementPlan(ClosedBody):
         return method.kind, method.model_dump(mode="json", exclude=set(_PARTS)), spec.caps
 
     def warnings(self) -> list[Fault]:
-        """Returns a warning for each key of the sent body that nothing reads. Raises
-        `InvalidRequest` for other faults of its form.
-        """
+        """Warns of each key that nothing reads. Raises `InvalidRequest` for other faults."""
         if self.job is None:
             return []
         issues = read_call(self.job)[1]

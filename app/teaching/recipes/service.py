@@ -34,7 +34,6 @@ _DATA: Final = Path(__file__).with_name("data")
 
 @cache
 def shipped_ids() -> tuple[str, ...]:
-    """Returns the ids of the recipes in their order."""
     return tuple(sorted(path.stem for path in _DATA.glob("*.json")))
 
 
@@ -147,9 +146,7 @@ class RecipeService:
             raise _no_version(recipe_id, version) from error
 
     async def usable(self, recipe_id: str) -> PlanRecipe:
-        """Returns the same as `get`, for a plan. Raises `WrongState` also for a recipe that was
-        registered under earlier rules and that this version refuses.
-        """
+        """Returns a recipe for a plan. Raises `WrongState` also for one that is refused today."""
         recipe = await self.get(recipe_id)
         if recipe.owner == "project":
             try:

@@ -101,7 +101,6 @@ async def close_gates(unit: UnitOfWork, skills: Sequence[Skill]) -> None:
 
 
 async def settled_skill(unit: UnitOfWork, skill: Skill) -> Skill:
-    """Returns the skill with the gate's decision, if its runs have ended."""
     if skill.status is not SkillStatus.RUNNING:
         return skill
     compared = []
@@ -261,9 +260,7 @@ class StudentService:
             return await settled_skill(unit, await unit.skills.get(name, skill_id))
 
     async def promote(self, name: str, skill_id: str) -> Student:
-        """Makes a skill current. Raises `WrongState` unless the gate let it pass against the model
-        that answers now, or it was current before.
-        """
+        """Raises `WrongState` unless the gate let it pass against what answers now."""
         async with self._database.tenant(self._tenant) as unit:
             await unit.students.get(name, locked=True)
             skill = await settled_skill(unit, await unit.skills.get(name, skill_id))
@@ -326,7 +323,6 @@ async def _end_coaching(unit: UnitOfWork, student: str) -> None:
 
 
 def _refusal(skill: Skill, answering: str | None) -> WrongState | None:
-    """Returns the error of a skill that may not be promoted."""
     match skill.status:
         case SkillStatus.RUNNING:
             reason, code = "is still at the gate: wait for its eval runs.", "gate_running"

@@ -60,7 +60,6 @@ class StudentStore:
         return _to_student(row)
 
     async def page(self, *, after: str | None, limit: int) -> tuple[list[Student], bool]:
-        """Returns a page, newest first; `after` is a name."""
         page, more = await Keyset((Table.created_at, Table.name), descending=True).page(
             self._session,
             select(Table).where(Table.project_id == self._project_id),
@@ -133,7 +132,6 @@ class SkillStore:
     async def page(
         self, student: str, *, after: str | None, limit: int
     ) -> tuple[list[Skill], bool]:
-        """Returns a page, newest first."""
         page, more = await Keyset((SkillTable.created_at, SkillTable.id), descending=True).page(
             self._session,
             select(SkillTable).where(*self._of(student)).execution_options(populate_existing=True),
@@ -144,7 +142,6 @@ class SkillStore:
         return [_to_skill(row) for row in page], more
 
     async def running(self, student: str) -> list[Skill]:
-        """Returns the skills of a student whose gate is open."""
         query = select(SkillTable).where(
             *self._of(student), SkillTable.status == SkillStatus.RUNNING.value
         )

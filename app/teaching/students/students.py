@@ -51,7 +51,6 @@ class Comparison:
 
     @property
     def words(self) -> str:
-        """Returns a sentence with the numbers."""
         if self.fault is not None:
             return f"{self.subject}: {self.fault}."
         gain = Gain(self.difference or 0.0, self.interval, self.rows)
