@@ -164,12 +164,7 @@ async def hold_active(unit: UnitOfWork, organization_id: str, project_id: str) -
 
 class ServiceAccountService(_Administration):
     def __init__(
-        self,
-        database: Database,
-        keys: KeyService,
-        principal: AdminPrincipal,
-        *,
-        project_id: str,
+        self, database: Database, keys: KeyService, principal: AdminPrincipal, *, project_id: str
     ) -> None:
         super().__init__(database, principal)
         self._keys = keys

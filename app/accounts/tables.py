@@ -28,10 +28,7 @@ becomes infinite.
 
 class OrganizationTable(Base):
     __tablename__ = "organizations"
-    __table_args__ = (
-        UniqueConstraint("slug"),
-        CheckConstraint(_WEIGHTS, name="share_weight"),
-    )
+    __table_args__ = (UniqueConstraint("slug"), CheckConstraint(_WEIGHTS, name="share_weight"))
 
     id: Mapped[Id]
     slug: Mapped[str]

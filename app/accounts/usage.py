@@ -115,9 +115,7 @@ class Amounts:
         costs = [cost for cost in (self.cost, other.cost) if cost is not None]
         counts = {name: getattr(self, name) + getattr(other, name) for name in COUNTS}
         return Amounts(
-            **counts,
-            cost=sum(costs) if costs else None,
-            currency=other.currency or self.currency,
+            **counts, cost=sum(costs) if costs else None, currency=other.currency or self.currency
         )
 
 

@@ -245,10 +245,7 @@ EntryConditions = Annotated[AuditFilter, Depends(_filter)]
 
 
 @audit_logs_router.get(
-    "",
-    operation_id="list-audit-logs",
-    responses=responses(),
-    response_model_exclude_none=True,
+    "", operation_id="list-audit-logs", responses=responses(), response_model_exclude_none=True
 )
 async def list_audit_logs(
     services: Administered,

@@ -17,13 +17,7 @@ import httpx
 from app.cli.replies import Reply, not_text, unreadable_reply
 from app.cli.terminal import CreationUnknown, ServiceError, WrongOption
 from app.kit.errors import IdempotencyKeyInUse
-from app.kit.processes import (
-    NO_ANSWER,
-    NOT_ALLOWED,
-    NOT_FOUND,
-    REQUEST_REFUSED,
-    TRY_LATER,
-)
+from app.kit.processes import NO_ANSWER, NOT_ALLOWED, NOT_FOUND, REQUEST_REFUSED, TRY_LATER
 
 TIMEOUT: Final = httpx.Timeout(60.0, connect=5.0)
 REPLY_BYTES: Final = 64 * 1024**2

@@ -16,11 +16,7 @@ from app.database import Database
 from app.local.layout import UpOptions, build_settings
 from app.local.state import DataDir, load_state
 from app.settings import HostSettings, Settings, load_settings
-from app.wiring import (
-    dashboard_session_service,
-    provisioning_service,
-    rewrapping_service,
-)
+from app.wiring import dashboard_session_service, provisioning_service, rewrapping_service
 
 DEVELOPMENT_SLUG = "development"
 DEFAULT_PORT = 8000

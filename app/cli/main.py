@@ -231,11 +231,7 @@ def down(*, data_dir: DataDirOption = DEFAULT_DATA_DIR) -> None:
 
 
 @app.command()
-def doctor(
-    *,
-    data_dir: DataDirOption = DEFAULT_DATA_DIR,
-    port: PortOption = DEFAULT_PORT,
-) -> None:
+def doctor(*, data_dir: DataDirOption = DEFAULT_DATA_DIR, port: PortOption = DEFAULT_PORT) -> None:
     """Check the requirements of `up`: binaries, rights, disk, port, torch, base models.
 
     Example: agent-rft doctor --port 8000

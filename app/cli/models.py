@@ -215,8 +215,7 @@ class _Chat:
                     raise unreadable_reply(reply.url) from error
                 if (fault := chunk.child("error")) is not None:
                     raise ServiceError(
-                        f"the answer ended early: {fault.find('message', str)}",
-                        exit_code=NO_ANSWER,
+                        f"the answer ended early: {fault.find('message', str)}", exit_code=NO_ANSWER
                     )
                 for piece in chunk.children("choices"):
                     if text := (piece.child("delta") or NOTHING).find("content", str):

@@ -32,13 +32,7 @@ from app.cli.replies import (
 )
 from app.cli.terminal import ServiceError, duration, moment, printable
 from app.kit.errors import NOTHING_TO_LEARN as NOTHING_TO_LEARN_CODE
-from app.kit.processes import (
-    INTERRUPTED,
-    JOB_PAUSED,
-    NOTHING_TO_LEARN,
-    RUN_CANCELLED,
-    RUN_FAILED,
-)
+from app.kit.processes import INTERRUPTED, JOB_PAUSED, NOTHING_TO_LEARN, RUN_CANCELLED, RUN_FAILED
 from app.rollouts.metrics import DISCARDED_COUNT, DISCARDED_SHARE, LOSS, REWARD_MEAN
 
 _LAST_EVENT_ID: Final = "Last-Event-ID"

@@ -65,11 +65,7 @@ def _requirement() -> str:
 
 
 def find_vllm(
-    host: HostSettings,
-    *,
-    on_cpu: bool,
-    consent: Callable[[str], bool],
-    checkout: Path = _CHECKOUT,
+    host: HostSettings, *, on_cpu: bool, consent: Callable[[str], bool], checkout: Path = _CHECKOUT
 ) -> Path:
     """Returns an interpreter with vLLM; asks `consent` to install. Raises `EngineNotInstalled`."""
     if host.vllm_python is not None:

@@ -18,14 +18,7 @@ from app.kit.processes import running_module
 from app.local.processes import CommandFailed, run_once
 from app.local.servers import PostgresServer, package_dir
 from app.local.state import EmbeddedError, InstallationState
-from app.settings import (
-    APP_ROLE,
-    OWNER_ROLE,
-    WORKER_ROLE,
-    HostSettings,
-    Settings,
-    to_environment,
-)
+from app.settings import APP_ROLE, OWNER_ROLE, WORKER_ROLE, HostSettings, Settings, to_environment
 
 if TYPE_CHECKING:
     from alembic.config import Config

@@ -84,9 +84,7 @@ def _outcome(job: Job, split: Split) -> str:
 
 
 def _charts(
-    jobs: Sequence[Job],
-    labels: Sequence[str],
-    curves: Sequence[tuple[Curves, Mapping[str, int]]],
+    jobs: Sequence[Job], labels: Sequence[str], curves: Sequence[tuple[Curves, Mapping[str, int]]]
 ) -> Iterator[Chart]:
     sources = list(zip(jobs, labels, curves, strict=True))
     for side, split in _SIDES:

@@ -9,12 +9,7 @@ from typing import Annotated, Any, Final
 from fastapi import APIRouter, Depends, Request, Response
 from starlette.datastructures import UploadFile
 
-from app.curricula.curricula import (
-    CurriculumOptions,
-    CurriculumSplit,
-    RowsSource,
-    SplitOptions,
-)
+from app.curricula.curricula import CurriculumOptions, CurriculumSplit, RowsSource, SplitOptions
 from app.kit.errors import InvalidRequest, NotFound, RequestError
 from app.pages.examples import (
     KINDS,

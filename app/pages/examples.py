@@ -81,12 +81,7 @@ KINDS: Final[Mapping[ExampleKind, KindText]] = {
     ExampleKind.BETTER: KindText(
         "Of two answers one is better",
         "Tone, refusals, style: you show a better and a worse answer.",
-        (
-            _QUESTION,
-            Column("better", "Better answer"),
-            Column("worse", "Worse answer"),
-            _TOPIC,
-        ),
+        (_QUESTION, Column("better", "Better answer"), Column("worse", "Worse answer"), _TOPIC),
         "safety_alignment",
         "dpo",
     ),

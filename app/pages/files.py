@@ -30,11 +30,7 @@ async def file_statistics(
     visitor: Visitor, file_id: str, method: MethodType, *, model: str
 ) -> FileStatistics:
     """Counts rows, faults, repeats and tokens. Raises `Unavailable` if that takes too long."""
-    body: dict[str, Any] = {
-        "model": model,
-        _PARAM: file_id,
-        "method": {"type": method, method: {}},
-    }
+    body: dict[str, Any] = {"model": model, _PARAM: file_id, "method": {"type": method, method: {}}}
     report = await visitor.services.preflight().check(body, None, ())
     summary = None if report.dataset is None else report.dataset.training
     return FileStatistics(summary, [one for one in report.issues if one.param in (_PARAM, "model")])

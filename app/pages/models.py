@@ -277,9 +277,7 @@ class ModelAnswer:
             self.turns[-1].reply = event.text
 
 
-async def side_by_side(
-    plays: Sequence[Play],
-) -> AsyncGenerator[tuple[int, PlayEvent], None]:
+async def side_by_side(plays: Sequence[Play]) -> AsyncGenerator[tuple[int, PlayEvent], None]:
     """Yields the events of all chats as they come. When the caller closes it, all chats end."""
     events = asyncio.Queue[tuple[int, PlayEvent] | None]()
     tasks = [asyncio.create_task(_pump(number, play, events)) for number, play in enumerate(plays)]

@@ -288,10 +288,7 @@ def standing(job: Job, points: Sequence[MetricPoint]) -> Standing:
 
 
 MOST_CHANGED: Final = 10
-_COSTS: Final = (
-    ("Completion tokens", "completion_tokens"),
-    ("Seconds of a rollout", "duration_s"),
-)
+_COSTS: Final = (("Completion tokens", "completion_tokens"), ("Seconds of a rollout", "duration_s"))
 """Label, and name of the mean."""
 
 

@@ -41,9 +41,7 @@ async def create(visitor: SignedIn, form: OwnForm) -> Response:
     if not chosen:
         raise InvalidRequest("Choose at least one event.", param="event_types")
     endpoint, secret = await visitor.services.webhook_endpoints().create(
-        name=name,
-        url=text_of(form, "url", longest=_LONGEST_URL).strip(),
-        event_types=chosen,
+        name=name, url=text_of(form, "url", longest=_LONGEST_URL).strip(), event_types=chosen
     )
     return await visitor.page(
         "webhooks/secret.html", endpoint_id=endpoint.id, secret=secret.text, title="New endpoint"

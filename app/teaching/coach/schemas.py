@@ -91,10 +91,7 @@ class CoachChoices(ClosedBody):
             min_gain=self.min_gain,
             patience=self.patience,
             budget=Budget(
-                jobs=given.jobs,
-                rollouts=given.rollouts,
-                tokens=given.tokens,
-                seconds=given.seconds,
+                jobs=given.jobs, rollouts=given.rollouts, tokens=given.tokens, seconds=given.seconds
             ),
             seed=job.seed,
             suffix=job.suffix,

@@ -124,11 +124,7 @@ class CoachSessionService:
                         await close_gates(unit, [skill])
 
     def _session(
-        self,
-        student: str,
-        new: NewJob,
-        options: CoachOptions,
-        metadata: dict[str, str] | None,
+        self, student: str, new: NewJob, options: CoachOptions, metadata: dict[str, str] | None
     ) -> tuple[CoachSession, dict[str, object]]:
         """Returns the session of a resolved job, and the secrets of its method."""
         match new.method:

@@ -233,9 +233,7 @@ class LeasedCoachSessions(LeasedRows):
     async def claim(self, project_id: str, session_id: str, lease_s: float) -> list[Lease]:
         """Claims a session that is due; returns nothing once another process has claimed it."""
         chosen = select(Table.project_id, Table.id).where(
-            Table.project_id == project_id,
-            Table.id == session_id,
-            Table.next_step_at <= func.now(),
+            Table.project_id == project_id, Table.id == session_id, Table.next_step_at <= func.now()
         )
         return await self.claim_chosen(chosen, lease_s)
 

@@ -372,9 +372,7 @@ class EndUserService:
         async with self._database.tenant(self._tenant) as unit:
             await unit.feedback_builds.add_file(build.id, file_id)
         await self._ports.row_files.write(
-            *(rows, file.filename),
-            file_id=file_id,
-            within=lambda unit: _check_alone(unit, build),
+            *(rows, file.filename), file_id=file_id, within=lambda unit: _check_alone(unit, build)
         )
         return file_id
 
