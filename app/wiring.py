@@ -1,7 +1,8 @@
 """Joins services with stores and gateways: of a process, of a tenant, of an administration."""
 
 from contextlib import AbstractAsyncContextManager
-from typing import Any, TypeVar
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, Self, TypeVar
 
 from app.accounts.accounts import AdminPrincipal, Principal, Tenant
 from app.accounts.key_service import AdminKeyService, DashboardSessionService, KeyService
@@ -79,8 +80,8 @@ from app.teaching.recipes.service import OwnRecipeService, RecipeService
 from app.teaching.students.service import StudentService
 from app.tools.definition_check import RegisteredEndpointService
 from app.tools.mcp_contract import McpContractService
-from app.tools.registry_service import RegistryPorts
-from app.tools.sandbox import Sandbox, build_sandbox
+from app.tools.registry_service import RegistryPorts, RegistryService
+from app.tools.sandbox import Sandbox, SharedSandbox, build_sandbox
 from app.tools.service import (
     EnvironmentService,
     McpImportService,
@@ -276,6 +277,14 @@ class Factory:
             slots=slots,
             models=self.judge_models(),
         )
+
+    def endpoints(self, kind: Literal["tools", "graders", "environments"]) -> RegistryService:
+        made: dict[str, Callable[[], RegistryService]] = {
+            "tools": self.tools,
+            "graders": self.graders,
+            "environments": self.environments,
+        }
+        return made[kind]()
 
     def graders(self) -> RegisteredGraderService:
         return RegisteredGraderService(

@@ -395,7 +395,7 @@ def main() -> None:
     from pydantic import ValidationError  # noqa: PLC0415 - not needed for --help
 
     from app.cli.options import describe  # noqa: PLC0415 - keeps `agent-rft --help` fast
-    from app.cli.terminal import (  # noqa: PLC0415 - as above  # noqa: PLC0415 - as above
+    from app.cli.terminal import (  # noqa: PLC0415 - as above
         OutputFailed,
         ServiceError,
         printable,

@@ -1,6 +1,6 @@
 """Pages of endpoints: registered tools, graders and environments, their tests and their use."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, assert_never
 from urllib.parse import urlsplit
@@ -30,7 +30,6 @@ from app.tools.environment_options import HttpEnvironmentSpec
 from app.tools.mcp_listings import by_server, is_served
 from app.tools.mcp_servers import McpServerSpec
 from app.tools.registry import Noun, RegisteredVersion
-from app.tools.registry_service import RegistryService
 from app.tools.tools import ToolSpec
 
 _CALLS: Final = 20
@@ -235,7 +234,9 @@ async def endpoints_page(
     jobs = await _newest_jobs(visitor)
     shown = _KINDS if kind is None else (kind,)
     found = {
-        one: await _registry(visitor, one).page(after=after if kind else None, limit=_LISTED)
+        one: await visitor.services.endpoints(one).page(
+            after=after if kind else None, limit=_LISTED
+        )
         for one in shown
     }
     named = [registered for rows, _ in found.values() for registered in rows]
@@ -270,19 +271,9 @@ def _listed(
     return ListedEndpoint(registered, hosts(called), newest, last_values)
 
 
-def _registry(visitor: Visitor, kind: Kind) -> RegistryService:
-    services = visitor.services
-    makers: dict[Kind, Callable[[], RegistryService]] = {
-        "tools": services.tools,
-        "graders": services.graders,
-        "environments": services.environments,
-    }
-    return makers[kind]()
-
-
 @router.get("/{kind}/{object_id}")
 async def endpoint_page(kind: Kind, object_id: str, visitor: SignedIn) -> Response:
-    return await _shown(visitor, kind, await _registry(visitor, kind).get(object_id), None)
+    return await _shown(visitor, kind, await visitor.services.endpoints(kind).get(object_id), None)
 
 
 @router.post("/{kind}/{object_id}/test")
@@ -290,7 +281,7 @@ async def run_endpoint_test(
     request: Request, kind: Kind, object_id: str, visitor: SignedIn, form: OwnForm
 ) -> Response:
     """Runs the test and shows the page with its log. It ends with the browser's connection."""
-    registered = await _registry(visitor, kind).get(object_id)
+    registered = await visitor.services.endpoints(kind).get(object_id)
     answer = text_of(form, "answer", longest=LONGEST_TEXT)
     item = text_of(form, "item", longest=LONGEST_ROW)
     log = await unless_client_hangs_up(

@@ -1,5 +1,6 @@
 """Routes of evals: the list, and one of them with its runs."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Response
@@ -7,7 +8,7 @@ from pydantic import BeforeValidator
 
 from app.evals.evals import ItemStatus, OutputItem
 from app.pages.plots import spread_parts
-from app.pages.rendering import LISTED_ROWS, page
+from app.pages.rendering import LISTED_ROWS
 from app.pages.visitors import After, PageRoute, SignedIn
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute, prefix="/evals")
@@ -80,19 +81,12 @@ async def run_baseline_page(eval_id: str, run_id: str, visitor: SignedIn) -> Res
     run = await visitor.services.eval_runs().get(eval_id, run_id)
     baseline = await visitor.services.eval_runs().baseline(eval_id, run_id)
 
-    def made() -> Response:
+    def made() -> Mapping[str, Any]:
         here = f"/evals/{of.id}/runs/{run.id}"
         links = {one.row: f"{here}?row={one.row}" for one in baseline.rows}
-        return page(
-            "evals/run_baseline.html",
-            form_token=visitor.form_token,
-            of=of,
-            run=run,
-            baseline=baseline,
-            **spread_parts(baseline.rows, links, listed=LISTED_ROWS),
-        )
+        return spread_parts(baseline.rows, links, listed=LISTED_ROWS)
 
-    return await visitor.on_thread(made)
+    return await visitor.page("evals/run_baseline.html", made, of=of, run=run, baseline=baseline)
 
 
 def _answer(item: OutputItem) -> str:

@@ -36,7 +36,7 @@ from app.pages.plots import (
     spread_parts,
     standing,
 )
-from app.pages.rendering import HEADERS, LISTED_ROWS, page, redirect, wants_part
+from app.pages.rendering import HEADERS, LISTED_ROWS, redirect, wants_part
 from app.pages.transcripts import answer
 from app.pages.visitors import (
     After,
@@ -219,22 +219,16 @@ async def baseline_page(
     means = await visitor.services.rollouts().row_means(job_id, _SPLIT, steps=[0])
     counts = await visitor.services.rollouts().pass_counts(job_id, _SPLIT, at_least=at_least)
 
-    def made() -> Response:
+    def made() -> Mapping[str, Any]:
         baseline = Baseline.of_means(means, [one for one in counts if one.step == 0])
         links = {
             one.row: f"/jobs/{job.id}/rollouts?split={_SPLIT}&step=0&row={one.row}"
             for one in baseline.rows
         }
-        return page(
-            "baseline.html",
-            form_token=visitor.form_token,
-            job=job,
-            at_least=at_least,
-            baseline=baseline,
-            **spread_parts(baseline.rows, links, listed=LISTED_ROWS),
-        )
+        parts = spread_parts(baseline.rows, links, listed=LISTED_ROWS)
+        return {"baseline": baseline, **parts}
 
-    return await visitor.on_thread(made)
+    return await visitor.page("baseline.html", made, job=job, at_least=at_least)
 
 
 reports_router = APIRouter(include_in_schema=False, route_class=PageRoute)
