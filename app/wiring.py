@@ -1,5 +1,6 @@
 """Joins services with stores and gateways: of a process, of a tenant, of an administration."""
 
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, Self, TypeVar
