@@ -30,7 +30,7 @@ from app.models.routes import exports_router as exports
 from app.models.routes import permissions_router as permissions
 from app.models.routes import router as models
 from app.models.routes import stored_completions_router as stored_completions
-from app.pages.reference import router as reference
+from app.pages.documentation import reference_router as reference
 from app.pages.routes import FORMS
 from app.pages.routes import router as pages
 from app.pages.visitors import ErrorPages

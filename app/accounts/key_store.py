@@ -6,7 +6,6 @@ from datetime import timedelta
 from typing import Any, Final
 
 from sqlalchemy import delete, func, insert, or_, select, text, update
-from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.sql.elements import ColumnElement
 
 from app.accounts.accounts import (
@@ -24,6 +23,7 @@ from app.kit.sql import (
     ACTOR,
     Keyset,
     PreparedStatement,
+    SessionRows,
     Statements,
     from_row,
     moment,
@@ -49,10 +49,7 @@ class KeyLookup:
         return to_key(rows[0]) if rows else None
 
 
-class KeyStore:
-    def __init__(self, session: AsyncSession) -> None:
-        self._session = session
-
+class KeyStore(SessionRows):
     async def insert(self, key: ApiKeyRow) -> None:
         await self._session.execute(
             insert(Table).values(
@@ -216,10 +213,7 @@ class SessionLookup:
         return _to_session(rows[0]) if rows else None
 
 
-class SessionStore:
-    def __init__(self, session: AsyncSession) -> None:
-        self._session = session
-
+class SessionStore(SessionRows):
     async def insert(self, stored: StoredSession) -> None:
         """Stores a session or link. Ends the oldest of its kind and key beyond `MAX_SESSIONS`,
         without an actor, so that the end of one is not a logout.

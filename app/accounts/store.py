@@ -22,16 +22,13 @@ from app.accounts.tables import OrganizationTable, ProjectTable
 from app.accounts.tables import ServiceAccountTable as Table
 from app.kit.errors import AuthenticationFailed, InvalidRequest, NotFound
 from app.kit.faults import unknown_cursor
-from app.kit.sql import Keyset, cut, from_row
+from app.kit.sql import Keyset, SessionRows, cut, from_row
 
 _OLDEST_FIRST: Final = Keyset((ProjectTable.created_at, ProjectTable.id))
 _UNIQUE_NAME: Final = "uq_projects_active_name"
 
 
-class ProjectStore:
-    def __init__(self, session: AsyncSession) -> None:
-        self._session = session
-
+class ProjectStore(SessionRows):
     async def insert_organization(self, organization: Organization) -> None:
         await self._session.execute(
             insert(OrganizationTable).values(
@@ -166,10 +163,7 @@ def _taken(name: str, error: IntegrityError) -> Exception:
     )
 
 
-class ServiceAccountStore:
-    def __init__(self, session: AsyncSession) -> None:
-        self._session = session
-
+class ServiceAccountStore(SessionRows):
     async def insert(self, account: ServiceAccount, *, organization_id: str) -> None:
         await self._session.execute(
             insert(Table).values(
@@ -231,10 +225,7 @@ def _to_account(row: Table) -> ServiceAccount:
     return from_row(ServiceAccount, row, role=ServiceAccountRole(row.role))
 
 
-class AuditLogStore:
-    def __init__(self, session: AsyncSession) -> None:
-        self._session = session
-
+class AuditLogStore(SessionRows):
     async def page(
         self,
         organization_id: str,

@@ -37,7 +37,7 @@ from app.jobs.jobs import Usage
 from app.jobs.tables import FineTuningJobTable as Job
 from app.kit.errors import AuthenticationFailed
 from app.kit.ids import new_id
-from app.kit.sql import from_row, moment
+from app.kit.sql import SessionRows, from_row, moment
 from app.models.adapters import ExportStatus
 from app.models.tables import ModelExportTable, StoredCompletionTable
 from app.teaching.coach.sessions import OPEN_SESSIONS
@@ -191,10 +191,7 @@ _COLUMNS: Final[dict[UsageGrouping, Any]] = {
 }
 
 
-class UsageStore:
-    def __init__(self, session: AsyncSession) -> None:
-        self._session = session
-
+class UsageStore(SessionRows):
     async def insert(
         self, records: Sequence[UsageRecord], *, organization_id: str, project_id: str
     ) -> None:

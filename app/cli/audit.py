@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from app.cli.files import download
-from app.cli.options import ForceOption, LimitOption, OutOption
 from app.cli.output import columns, console, note
-from app.cli.remote import Remote, remote_command
+from app.cli.remote import ForceOption, LimitOption, OutOption, Remote, remote_command
 from app.cli.replies import NOTHING, Reply, unreadable_reply
 from app.cli.terminal import duration, moment
 

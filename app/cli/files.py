@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Final
 
 import typer
 
-from app.cli.options import ForceOption, LimitOption, OutOption
 from app.cli.output import note
-from app.cli.remote import Remote, remote_command
+from app.cli.remote import ForceOption, LimitOption, OutOption, Remote, remote_command
 from app.cli.replies import Reply, path_of
 from app.cli.terminal import ServiceError, WrongOption, local_faults, whole_file
 from app.files.files import MAX_FILE_BYTES, MAX_PART_BYTES

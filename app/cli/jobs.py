@@ -11,9 +11,17 @@ import typer
 from rich.text import Text
 
 from app.cli.files import FILES, export, upload
-from app.cli.options import ForceOption, JobArgument, LimitOption, OutOption, finite
 from app.cli.output import chart, columns, console, note
-from app.cli.remote import Remote, read_body, remote_command
+from app.cli.remote import (
+    ForceOption,
+    JobArgument,
+    LimitOption,
+    OutOption,
+    Remote,
+    finite,
+    read_body,
+    remote_command,
+)
 from app.cli.replies import NOTHING, Reply, path_of
 from app.cli.terminal import CreationUnknown, ServiceError, duration, issue_lines, printable
 from app.kit.issues import PreflightIssue

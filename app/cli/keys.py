@@ -11,7 +11,7 @@ from typing import Any
 
 import typer
 
-from app.cli.options import DEFAULT_DATA_DIR, DataDirOption
+from app.cli.remote import DEFAULT_DATA_DIR, DataDirOption
 from app.database import Database
 from app.local.layout import UpOptions, build_settings
 from app.local.state import DataDir, load_state

@@ -12,8 +12,7 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_group
 
-from app.cli.options import DEFAULT_DATA_DIR, DataDirOption
-from app.cli.remote import Remote, remote_command
+from app.cli.remote import DEFAULT_DATA_DIR, DataDirOption, Remote, remote_command
 from app.kit.processes import FAILED, WRONG_OPTIONS
 
 DEFAULT_PORT: Final = 8000
@@ -394,7 +393,7 @@ if importlib.util.find_spec("app.cli.demo") is not None:
 def main() -> None:
     from pydantic import ValidationError  # noqa: PLC0415 - not needed for --help
 
-    from app.cli.options import describe  # noqa: PLC0415 - keeps `agent-rft --help` fast
+    from app.cli.remote import describe  # noqa: PLC0415 - keeps `agent-rft --help` fast
     from app.cli.terminal import (  # noqa: PLC0415 - as above
         OutputFailed,
         ServiceError,

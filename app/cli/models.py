@@ -13,9 +13,8 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
-from app.cli.options import finite
 from app.cli.output import note
-from app.cli.remote import Remote, remote_command
+from app.cli.remote import Remote, finite, remote_command
 from app.cli.replies import NOTHING, Reply, path_of, server_events, unreadable_reply
 from app.cli.terminal import (
     ServiceError,

@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 import typer
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
-from app.cli.options import JsonOption
 from app.cli.output import Output, note
+from app.cli.remote import JsonOption
 from app.cli.terminal import WrongOption, local_faults, read_stdin, whole_file
 
 DEFAULT: Final = "default"

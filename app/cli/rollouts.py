@@ -12,9 +12,16 @@ from rich.table import Table
 from rich.text import Text
 
 from app.cli.files import export
-from app.cli.options import ForceOption, JobArgument, LimitOption, OutOption, finite
 from app.cli.output import Lines, console
-from app.cli.remote import Remote, remote_command
+from app.cli.remote import (
+    ForceOption,
+    JobArgument,
+    LimitOption,
+    OutOption,
+    Remote,
+    finite,
+    remote_command,
+)
 from app.cli.replies import NOTHING, Reply, path_of
 from app.cli.terminal import printable, printable_lines
 

@@ -13,7 +13,7 @@ from typing import Any, Final, TextIO
 import typer
 from pydantic import ValidationError
 
-from app.cli.options import describe
+from app.cli.remote import describe
 from app.kit.processes import FAILED, WRONG_OPTIONS, running_module
 from app.local.base_model import (
     LastModel,

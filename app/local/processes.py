@@ -183,14 +183,14 @@ class Child:
         duration_s = round(time.monotonic() - self._stop_signalled_at, 2)
         log.info("child_stopped", child=self.spec.name, after_s=duration_s)
 
-    def log_tail(self, lines: int = 15) -> str:
+    def log_tail(self) -> str:
         """Returns the end of the log, and above it the cause of the failure where one is found."""
         try:
             text = self.spec.log.read_text(errors="replace")
         except OSError:
             return ""
         cause = self.spec.cause(text)
-        end = text.splitlines()[-lines:]
+        end = text.splitlines()[-_TAIL_LINES:]
         return "\n".join(end if cause is None else [f"the cause: {cause}", *end])
 
     def is_hopeless(self, tries: int) -> bool:

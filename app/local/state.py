@@ -113,9 +113,9 @@ def is_free(host: str, port: int) -> bool:
     return True
 
 
-def accepts(host: str, port: int, timeout_s: float = 0.5) -> bool:
+def accepts(host: str, port: int) -> bool:
     try:
-        with socket.create_connection((host, port), timeout=timeout_s):
+        with socket.create_connection((host, port), timeout=0.5):
             return True
     except OSError:
         return False

@@ -7,14 +7,13 @@ from typing import Any, ClassVar, Final
 from pydantic import TypeAdapter
 from sqlalchemy import ColumnElement, func, insert, select, text, update
 from sqlalchemy.dialects.postgresql import insert as upsert
-from sqlalchemy.ext.asyncio import AsyncSession
 from typing_extensions import override
 
 from app.accounts.store import refuse_archived
 from app.kit.callers import Tenant
 from app.kit.errors import WrongState
 from app.kit.leases import Lease, LeasedRows, is_held, lease_lost
-from app.kit.sql import PROJECT, Keyset, from_row, storable
+from app.kit.sql import PROJECT, Keyset, ProjectRows, from_row, storable
 from app.kit.transactions import BaseUnitOfWork, Sessions, of_session
 from app.teaching.coach.sessions import (
     OPEN_SESSIONS,
@@ -34,11 +33,7 @@ _OPTIONS: Final = TypeAdapter(CoachOptions)
 _PROGRESS: Final = TypeAdapter(SessionProgress)
 
 
-class CoachSessionStore:
-    def __init__(self, session: AsyncSession, project_id: str) -> None:
-        self._session = session
-        self._project_id = project_id
-
+class CoachSessionStore(ProjectRows):
     async def insert(self, session: CoachSession, tenant: Tenant, *, secrets: bytes | None) -> None:
         """Raises `WrongState` while another session teaches the student."""
         await refuse_archived(self._session, self._project_id)

@@ -4,12 +4,11 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from sqlalchemy import Select, delete, func, insert, or_, select, update
-from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
 from app.kit.errors import InvalidRequest, NotFound
 from app.kit.fields import Json
-from app.kit.sql import Keyset, from_row, moment, storable
+from app.kit.sql import Keyset, ProjectRows, from_row, moment, storable
 from app.models.tables import StoredCompletionTable as Completion
 from app.rollouts.tables import RolloutTable as Rollout
 from app.teaching.feedback.feedback import (
@@ -24,11 +23,7 @@ from app.teaching.feedback.tables import FeedbackBuildTable as Table
 from app.teaching.feedback.tables import FeedbackTable as TableFeedback
 
 
-class FeedbackBuildStore:
-    def __init__(self, session: AsyncSession, project_id: str) -> None:
-        self._session = session
-        self._project_id = project_id
-
+class FeedbackBuildStore(ProjectRows):
     async def insert(
         self, build_id: str, report: Json, *, people: list[str], file_ids: Sequence[str]
     ) -> None:
@@ -156,11 +151,7 @@ _COLUMNS = (
 _FILTERS = ("type", "author", "end_user", "completion_id", "rollout_id")
 
 
-class FeedbackStore:
-    def __init__(self, session: AsyncSession, project_id: str) -> None:
-        self._session = session
-        self._project_id = project_id
-
+class FeedbackStore(ProjectRows):
     async def insert(self, new: Feedback, *, size: int) -> Feedback:
         """Inserts feedback of `size` bytes. Returns it with its time."""
         content = {name: value for name in _TEXTS if (value := getattr(new, name)) is not None}

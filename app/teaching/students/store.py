@@ -5,11 +5,10 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, and_, cast, delete, func, select, update
 from sqlalchemy.dialects.postgresql import JSONB, JSONPATH, insert
-from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts.store import refuse_archived
 from app.kit.errors import InvalidRequest
-from app.kit.sql import Keyset, from_row
+from app.kit.sql import Keyset, ProjectRows, from_row
 from app.teaching.students.students import (
     Comparison,
     GateRuns,
@@ -24,11 +23,7 @@ from app.teaching.students.tables import SkillTable
 from app.teaching.students.tables import StudentTable as Table
 
 
-class StudentStore:
-    def __init__(self, session: AsyncSession, project_id: str) -> None:
-        self._session = session
-        self._project_id = project_id
-
+class StudentStore(ProjectRows):
     async def insert(self, student: Student) -> None:
         """Raises `InvalidRequest` for a name that the project already uses."""
         await refuse_archived(self._session, self._project_id)
@@ -101,11 +96,7 @@ def _to_student(row: Table) -> Student:
     )
 
 
-class SkillStore:
-    def __init__(self, session: AsyncSession, project_id: str) -> None:
-        self._session = session
-        self._project_id = project_id
-
+class SkillStore(ProjectRows):
     async def insert(self, skill: Skill) -> None:
         await self._session.execute(
             insert(SkillTable).values(
