@@ -26,6 +26,9 @@ becomes infinite.
 """
 
 
+_BY_TIME: Final = ("organization_id", "created_at", "id")
+
+
 class OrganizationTable(Base):
     __tablename__ = "organizations"
     __table_args__ = (UniqueConstraint("slug"), CheckConstraint(_WEIGHTS, name="share_weight"))
@@ -44,19 +47,11 @@ class ProjectTable(Base):
         ForeignKeyConstraint(["organization_id"], ["organizations.id"]),
         UniqueConstraint("organization_id", "id"),
         CheckConstraint(_WEIGHTS, name="share_weight"),
-        Index(None, "organization_id", "created_at", "id"),
-        Index(
-            "ix_projects_active",
-            "organization_id",
-            "created_at",
-            "id",
-            postgresql_where=text("archived_at IS NULL"),
-        ),
+        Index(None, *_BY_TIME),
+        Index("ix_projects_active", *_BY_TIME, postgresql_where=text("archived_at IS NULL")),
         # An archived project's name is free again.
         Index(
-            "uq_projects_active_name",
-            "organization_id",
-            "name",
+            *("uq_projects_active_name", "organization_id", "name"),
             unique=True,
             postgresql_where=text("archived_at IS NULL"),
         ),
@@ -100,19 +95,12 @@ class ApiKeyTable(Base):
         ),
         UniqueConstraint("key_id"),
         Index(
-            "ix_api_keys_living",
-            "organization_id",
-            "project_id",
-            "created_at",
-            "id",
+            *("ix_api_keys_living", "organization_id", "project_id", "created_at", "id"),
             postgresql_where=text("revoked_at IS NULL"),
         ),
         # For `project_id IS NULL`, Postgres does not use the order of the index above.
         Index(
-            "ix_api_keys_living_admin",
-            "organization_id",
-            "created_at",
-            "id",
+            *("ix_api_keys_living_admin", *_BY_TIME),
             postgresql_where=text("project_id IS NULL AND revoked_at IS NULL"),
         ),
         Index("ix_api_keys_service_account", "project_id", "service_account_id"),
@@ -143,10 +131,7 @@ class ServiceAccountTable(Base):
         PrimaryKeyConstraint("project_id", "id"),
         of_own_project(),
         Index(
-            "ix_service_accounts_living",
-            "project_id",
-            "created_at",
-            "id",
+            *("ix_service_accounts_living", "project_id", "created_at", "id"),
             postgresql_where=text("deleted_at IS NULL"),
         ),
     )

@@ -167,17 +167,8 @@ class QuotaStore:
         check_quota(name, used=used, adding=adding, limit=int(own))
 
 
-def _bytes(
-    table: type[
-        FileTable
-        | UploadPartTable
-        | EvalTable
-        | EvalRunTable
-        | ModelExportTable
-        | StoredCompletionTable
-        | FeedbackTable
-    ],
-) -> Select[Any]:
+def _bytes(table: Any) -> Select[Any]:
+    """Returns the sum of the column `bytes` of a table."""
     return select(func.coalesce(func.sum(table.bytes), 0))
 
 

@@ -1,4 +1,4 @@
-"""Routes of the files that pages load, of the documentation, and of the specification with its page.
+"""Routes of the files that pages load, of the documentation, and of the page of the specification.
 
 The libraries htmx, uPlot and Swagger UI are unchanged (`SHA256SUMS` beside each). The page of the
 specification works without a network: its content security policy admits nothing else. No session
