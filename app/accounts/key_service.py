@@ -196,11 +196,6 @@ def _checksum(body: str) -> str:
     return f"{zlib.crc32(body.encode()):08x}"
 
 
-def look_up_part(value: str) -> str:
-    """Returns the look-up part of a key that was authenticated."""
-    return value.split("_")[2]
-
-
 def _has_ended(row: ApiKeyRow) -> bool:
     expired = row.expires_at is not None and row.expires_at <= time.time()
     return row.revoked_at is not None or expired
@@ -326,7 +321,8 @@ class DashboardSessionService:
         stored = await self._find(session, SessionKind.SESSION)
         if stored is None:
             raise AuthenticationFailed("This session has ended. Sign in again.")
-        return SessionOwner(await self._principal(stored), form_token=_form_token(session))
+        form_token = hmac.digest(session.encode(), b"form", hashlib.sha256).hex()
+        return SessionOwner(await self._principal(stored), form_token)
 
     async def end(self, session: str) -> None:
         """Ends a session, as a change by its own key; does nothing for one that has ended."""
@@ -347,7 +343,7 @@ class DashboardSessionService:
         secret = secrets.token_urlsafe(_SECRET_BYTES)
         async with self._database.owned(principal) as unit:
             await unit.dashboard_sessions.insert(
-                _stored(secret, kind, principal, key_id=look_up_part(api_key))
+                _stored(secret, kind, principal, key_id=api_key.split("_")[2])
             )
         log.info("dashboard session issued", kind=kind.value, key_id=principal.key_id)
         return secret
@@ -387,10 +383,6 @@ def _stored(secret: str, kind: SessionKind, principal: Principal, *, key_id: str
 def _id_of(secret: str) -> str:
     """Returns the hash under which a secret is stored. Random secrets need no slow hash."""
     return hashlib.sha256(b"dashboard-session:" + secret.encode()).hexdigest()
-
-
-def _form_token(session: str) -> str:
-    return hmac.digest(session.encode(), b"form", hashlib.sha256).hex()
 
 
 def _used_link() -> AuthenticationFailed:

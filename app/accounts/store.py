@@ -248,7 +248,10 @@ class AuditLogStore(SessionRows):
         upwards = before is not None and after is None
         query = query.order_by(TableLogs.seq if upwards else TableLogs.seq.desc())
         rows, more = cut((await self._session.execute(query.limit(limit + 1))).all(), limit)
-        return [_to_entry(row) for row in (reversed(rows) if upwards else rows)], more
+        return [
+            from_row(AuditEntry, entry, service_account_id=account_id, project_name=project_name)
+            for entry, project_name, account_id in (reversed(rows) if upwards else rows)
+        ], more
 
     async def _number(self, organization_id: str, entry_id: str, param: str) -> int:
         number = await self._session.scalar(
@@ -289,10 +292,3 @@ def _matching(organization_id: str, wanted: AuditFilter) -> Select[*tuple[Any, .
     if wanted.resource_ids:
         query = query.where(TableLogs.resource_id.in_(wanted.resource_ids))
     return query
-
-
-def _to_entry(row: Any) -> AuditEntry:
-    entry, project_name, service_account_id = row
-    return from_row(
-        AuditEntry, entry, service_account_id=service_account_id, project_name=project_name
-    )

@@ -112,12 +112,8 @@ def choose_model(
             host=host,
             memory=ConfiguredRuns().runs.memory,
             before=read_chosen(directory),
-            consent=lambda text: yes or _confirmed(text),
+            consent=lambda text: yes or (sys.stdin.isatty() and typer.confirm(text, err=True)),
         )
-
-
-def _confirmed(text: str) -> bool:
-    return sys.stdin.isatty() and typer.confirm(text, err=True)
 
 
 def start_detached(data_dir: Path, options: UpOptions) -> None:

@@ -27,14 +27,10 @@ def root_cause(log: str) -> str | None:
     lines = [_PREFIX.sub("", line, count=1) for line in log.splitlines()]
     for index in range(len(lines) - 1, -1, -1):
         if _ERROR.match(lines[index]) and _REPEATED not in lines[index]:
-            more = lines[index + 1 : index + 2]
-            return " ".join(line.strip() for line in [lines[index], *filter(_continues, more)])
+            # The reason of pydantic's errors is in the second line.
+            more = [line for line in lines[index + 1 : index + 2] if line.startswith("  ")]
+            return " ".join(line.strip() for line in [lines[index], *more])
     return None
-
-
-def _continues(line: str) -> bool:
-    """Returns whether a line continues an error, as the reason of pydantic's does."""
-    return line.startswith("  ")
 
 
 _HTTP_OK = 200
@@ -147,7 +143,10 @@ def wait_ready(
             if child.state == "ready" and child not in reported:
                 reported.append(child)
                 on_ready(child)
-        if all(child.state == "ready" or _is_given_up(child) for child in children):
+        if all(
+            child.state == "ready" or (not child.spec.required and child.is_hopeless(_TRIES))
+            for child in children
+        ):
             return
         if interrupted():
             raise StartInterrupted("stopped before everything was ready")
@@ -155,10 +154,6 @@ def wait_ready(
             child.tick()
             child.raise_if_hopeless(_TRIES)
         time.sleep(_PAUSE_S)
-
-
-def _is_given_up(child: Child) -> bool:
-    return not child.spec.required and child.is_hopeless(_TRIES)
 
 
 def stop_in_order(waves: Iterable[Sequence[Child]]) -> None:

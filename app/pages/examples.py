@@ -116,10 +116,6 @@ def kind_of(row: Mapping[str, Any]) -> ExampleKind | None:
     return next((kind for key, kind in _MARKS if key in row), None)
 
 
-def kind_of_recipe(recipe: str) -> ExampleKind | None:
-    return next((kind for kind, text in KINDS.items() if text.recipe == recipe), None)
-
-
 def row_of(kind: ExampleKind, cells: Mapping[str, str], instructions: str) -> dict[str, Any]:
     """Returns the row of typed cells. Raises `CellFault` for one that is missing or no number."""
     for column in KINDS[kind].columns:

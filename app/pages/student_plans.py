@@ -13,7 +13,7 @@ from app.jobs.stop_options import Action
 from app.kit.errors import InvalidRequest, PreflightIssue
 from app.models.models import STUDENT_PREFIX
 from app.pages.curricula import rows_of
-from app.pages.examples import KINDS, ExampleKind, kind_of_recipe
+from app.pages.examples import KINDS, ExampleKind
 from app.pages.rendering import redirect, wants_part
 from app.pages.visitors import OwnForm, PageRoute, SignedIn, Visitor
 from app.teaching.plans.knob_readings import PlanEstimate, plan_estimate
@@ -238,11 +238,12 @@ async def recipes_page(name: str, visitor: SignedIn, curriculum: Id = "") -> Res
     shipped = None if kind is None else KINDS[kind].recipe
     recipes, _ = await visitor.services.recipes().page(after=None, limit=_LISTED)
     recipes = sorted(recipes, key=lambda recipe: recipe.id != shipped)
+    titles = {text.recipe: text.title for text in KINDS.values()}
     return await visitor.page(
         "students/recipes.html",
         lambda: {
             "fitting": {recipe.id for recipe in recipes if _fits(recipe, kind)},
-            "kinds": {recipe.id: _kind_title(recipe) for recipe in recipes},
+            "kinds": {recipe.id: titles.get(recipe.id, "") for recipe in recipes},
         },
         student=student,
         recipes=recipes,
@@ -301,11 +302,6 @@ def _fits(recipe: PlanRecipe, kind: ExampleKind | None) -> bool:
     if recipe.owner == "service":
         return text is not None and recipe.id == text.recipe
     return (recipe.method == "dpo") == (text is not None and text.method == "dpo")
-
-
-def _kind_title(recipe: PlanRecipe) -> str:
-    kind = kind_of_recipe(recipe.id)
-    return "" if kind is None else KINDS[kind].title
 
 
 def _shown(plan: ShownPlan) -> Mapping[str, Any]:

@@ -228,10 +228,6 @@ def set_cookie(
     )
 
 
-def clear_cookie(response: Response, request: Request) -> None:
-    set_cookie(response, request, "", max_age_s=0)
-
-
 SignedIn = Annotated[Visitor, Depends(_visitor)]
 Streaming = Annotated[Visitor, Depends(_streaming)]
 SessionForm = Annotated[SessionOwner, Depends(_session_form)]
@@ -363,7 +359,7 @@ async def sign_in(request: Request) -> Response:
 async def sign_out(request: Request, _owner: SessionForm) -> Response:
     await context_of(request.app).dashboard_sessions().end(request.cookies[COOKIE])
     reply = redirect("/sign-in")
-    clear_cookie(reply, request)
+    set_cookie(reply, request, "", max_age_s=0)
     return reply
 
 
@@ -413,7 +409,7 @@ class ErrorPages:
         if scope["type"] != "http" or f"{scope['path']}/".startswith(_API):
             await self._app(scope, receive, send)
             return
-        reply = _Reply(send, as_page=scope["method"] != "HEAD" and _accepts_page(scope))
+        reply = _Reply(send, as_page=scope["method"] != "HEAD" and wants_page(Headers(scope=scope)))
         await self._app(scope, receive, reply.send)
 
 
@@ -454,7 +450,3 @@ class _Reply:
 def _message(envelope: bytes) -> str:
     error: dict[str, Any] = json.loads(envelope)["error"]
     return str(error["message"])
-
-
-def _accepts_page(scope: Scope) -> bool:
-    return wants_page(Headers(scope=scope))

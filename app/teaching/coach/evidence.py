@@ -202,7 +202,8 @@ class EvidenceReader:
         job = await self._job(session)
         if job is None:
             return _missing(session)
-        status = _training_status(job)
+        capped = job.status is JobStatus.PAUSED and job.caps.reached(job.usage)
+        status: ChildStatus = "capped" if capped else _measuring_status(job)
         code = None if job.error is None else job.error.code
         evidence = Evidence(
             child=status,
@@ -312,12 +313,6 @@ def _measuring_status(job: Job) -> ChildStatus:
             return "running"
         case _:
             assert_never(job.status)
-
-
-def _training_status(job: Job) -> ChildStatus:
-    if job.status is JobStatus.PAUSED and job.caps.reached(job.usage):
-        return "capped"
-    return _measuring_status(job)
 
 
 def _error(job: Job) -> str | None:

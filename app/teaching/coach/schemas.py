@@ -81,7 +81,10 @@ class CoachChoices(ClosedBody):
             if same != number:
                 reason = f"it is '{param}prompts[{same}]' again, and each prompt is measured once"
                 raise refused_value(f"{param}prompts[{number}]", reason)
-        rubric = () if recipe is None else (_rubric_prompt(recipe),)
+        rubric: tuple[str, ...] = ()
+        if recipe is not None:
+            marks = "\n".join(f"- {mark}" for mark in recipe.rubric)
+            rubric = (f"{recipe.purpose}\nA good answer:\n{marks}",)
         given = self.budget
         return CoachOptions(
             promote=self.promote,
@@ -107,11 +110,6 @@ class CreateCoachSession(CoachChoices, PlannedJob):
     @property
     def student_name(self) -> str:
         return student_named(self.student) or self.student
-
-
-def _rubric_prompt(recipe: PlanRecipe) -> str:
-    marks = "\n".join(f"- {mark}" for mark in recipe.rubric)
-    return f"{recipe.purpose}\nA good answer:\n{marks}"
 
 
 class CoachSpent(DescribedModel):
