@@ -133,9 +133,7 @@ class SessionOwner:
 
     principal: Principal
     form_token: str
-    """Proof that a form was made for this session: it is part of each form, and no other site can
-    read it.
-    """
+    """Proof that a form was made for this session; no other site can read it."""
 
     @property
     def tenant(self) -> Tenant:

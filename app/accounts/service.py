@@ -173,9 +173,7 @@ class ServiceAccountService(_Administration):
     async def create(
         self, name: str, *, with_key: bool, lifetime_s: int | None
     ) -> tuple[ServiceAccount, MintedKey | None]:
-        """Creates a service account with a key, whose value is returned here and never again; or
-        without a role and key.
-        """
+        """Creates an account with a key, whose value no later call returns; or no role and key."""
         if lifetime_s is not None and not with_key:
             raise InvalidRequest(
                 "'expires_in_seconds' needs a key: the call creates none.",
@@ -210,9 +208,7 @@ class ServiceAccountService(_Administration):
         return key
 
     async def replace_key(self, key_id: str, *, keep_s: int) -> MintedKey:
-        """Creates a key with the name, the account and no end in place of one that ends in
-        `keep_s` seconds; with 0 at once. Raises `WrongState` for a key that belongs to no account.
-        """
+        """Makes a key in place of one that ends in `keep_s` seconds. Raises `WrongState`."""
         async with self._unit() as unit:
             await hold_active(unit, self._organization_id, self._project_id)
             old = await unit.keys.get(self._organization_id, self._project_id, key_id)

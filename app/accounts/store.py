@@ -65,9 +65,7 @@ class ProjectStore(SessionRows):
         return await self._get(organization_id, project_id, share=True)
 
     async def seize(self, organization_id: str, project_id: str) -> Project:
-        """Returns a project as `get` does, with an exclusive lock: waits for every transaction that
-        has the project locked or adds rows to it.
-        """
+        """Reads with an exclusive lock: waits for transactions that hold it or add rows to it."""
         return await self._get(organization_id, project_id, share=False)
 
     async def page(
@@ -235,9 +233,7 @@ class AuditLogStore(SessionRows):
         before: str | None = None,
         limit: int,
     ) -> tuple[list[AuditEntry], bool]:
-        """Returns a page, newest first, and whether more entries follow in its direction: older
-        ones, or with `before` newer ones. Raises `InvalidRequest` for an unknown cursor.
-        """
+        """Returns a page, newest first, and whether more follow. Raises `InvalidRequest`."""
         query = _matching(organization_id, wanted)
         if after is not None:
             query = query.where(TableLogs.seq < await self._number(organization_id, after, "after"))

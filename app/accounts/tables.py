@@ -21,9 +21,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.kit.sql import Base, Id, Now, Timestamp, of_own_project, of_project
 
 _WEIGHTS: Final = "share_weight BETWEEN 1e-6 AND 1e6"
-"""Check constraint of weights: a weight is not NaN or infinite, and not so small that a share
-becomes infinite.
-"""
+"""A weight is not NaN or infinite, and not so small that a share becomes infinite."""
 
 
 _BY_TIME: Final = ("organization_id", "created_at", "id")
@@ -63,12 +61,9 @@ class ProjectTable(Base):
     created_at: Mapped[Now]
     archived_at: Mapped[Timestamp | None]
     share_weight: Mapped[float] = mapped_column(server_default="1")
-    """Within its organization, a project of weight 2 gets twice as many workers and claims as one
-    of weight 1.
-    """
+    """Weight 2 gets twice as many workers and claims as 1 within the organization."""
     max_queued_jobs: Mapped[int | None] = mapped_column(BigInteger)
-    """The project's own quota, as in the following columns; `None` means the quota of the settings.
-    """
+    """The project's own quota, as in the following columns; `None`: that of the settings."""
     max_running_jobs: Mapped[int | None] = mapped_column(BigInteger)
     max_queued_eval_runs: Mapped[int | None] = mapped_column(BigInteger)
     max_running_eval_runs: Mapped[int | None] = mapped_column(BigInteger)

@@ -183,9 +183,7 @@ class UsagePage:
 
 
 def buckets_of(query: UsageQuery, *, first_s: int, limit: int) -> list[UsageBucket]:
-    """Returns empty buckets from `first_s` on. They begin at whole minutes, hours or days (UTC);
-    the first and the last one are cut at the ends of the query.
-    """
+    """Returns empty buckets from `first_s` on, cut at the ends of the query."""
     width = WIDTHS_S[query.width]
     made: list[UsageBucket] = []
     start = first_s

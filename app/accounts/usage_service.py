@@ -81,9 +81,7 @@ class AuditLogService:
     async def batches(
         self, wanted: AuditFilter, *, check: Callable[[], Awaitable[object]]
     ) -> AsyncGenerator[list[AuditEntry], None]:
-        """Yields all entries, newest first; those that are added meanwhile are left out. Calls
-        `check` before each batch, which raises once the caller's key has ended.
-        """
+        """Yields the present entries, newest first; calls `check` before each batch."""
         after, more = None, True
         while more:
             await check()

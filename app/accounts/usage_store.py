@@ -78,9 +78,7 @@ class QuotaStore:
         await self._check("files", 1, files, self._of_pending(select(func.count())))
 
     async def check_bytes(self, size: int) -> None:
-        """Checks the quota for `size` bytes of a file, of a part of an upload, of an export, of an
-        eval, of a run of one with its rows, of a stored chat completion, or of feedback.
-        """
+        """Checks the quota for `size` bytes of anything that is stored."""
         stored = _bytes(FileTable).where(
             FileTable.project_id == self._project_id, FileTable.deleted_at.is_(None)
         )

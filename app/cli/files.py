@@ -188,9 +188,7 @@ def export(
 def download(
     remote: Remote, path: str, out: Path, *, force: bool, about: dict[str, Any], **params: Any
 ) -> None:
-    """Writes a reply and prints the path of the file. Raises `ServiceError` for an existing file
-    without `force`, for one that cannot be written, and for an interrupted reply.
-    """
+    """Writes a reply and prints its path. Raises `ServiceError`, also for an existing file."""
     target = out.expanduser().absolute()
     _check(target, force=force)
     with local_faults(target), whole_file(target) as file, remote.service() as service:

@@ -35,9 +35,7 @@ _NOT_IN_NAMES: Final = re.compile(r"[^\w.-]+")
 NameArgument = Annotated[str, typer.Argument(help="Tuned model or checkpoint, as chat takes it.")]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace an earlier download in DIR.")]
 Archive = Callable[["Service", str, Callable[[str], None]], str]
-"""Returns the path of an archive once it can be downloaded. Gets the service, the path of the model
-and a function that shows a state.
-"""
+"""Returns the path of an archive, of service and model; calls the function with states."""
 
 models = typer.Typer()
 

@@ -91,9 +91,7 @@ def note(text: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Wraps lines to the width of the console. Continuation lines are indented, so that no text
-    begins a line only because of its length.
-    """
+    """Wraps lines and indents their continuation, so that no text begins a line by its length."""
 
     lines: Sequence[str]
     style: str = ""

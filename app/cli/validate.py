@@ -129,9 +129,7 @@ def _with_environment(
     directory: Path,
     issues: list[PreflightIssue],
 ) -> tuple[dict[str, Any], dict[str, Path | None]]:
-    """Returns the call with its environment's grader, and the files of its tasks, written to the
-    directory. Tasks that cannot be generated are an issue.
-    """
+    """Returns the call with its environment's grader, and the files of its tasks or an issue."""
     environment = environment_of(body)
     if environment is None:
         return body, files

@@ -166,9 +166,7 @@ def stage(objects: Path, needed: frozenset[str], target: Path) -> frozenset[str]
 
 
 def _is_whole(staged: Path) -> bool:
-    """Returns whether an object is there, and of a directory each file of its manifests: a removal
-    takes them away one after another.
-    """
+    """Returns whether an object is there, and each file of a directory's manifests."""
     if staged.is_file():
         return True
     directories = {path.parent for path in staged.rglob("*") if path.is_file()}

@@ -96,10 +96,7 @@ def requested_model(
 def checked_models(
     models: tuple[BaseModelSpec, ...], *, on_cpu_engine: bool
 ) -> tuple[BaseModelSpec, ...]:
-    """Returns the models with the refusal of each that cannot be trained or, where the service has
-    its own CPU engine, served. Shipped models are known to work. Raises `EmbeddedError` if no
-    model is left.
-    """
+    """Returns the models with their refusals. Raises `EmbeddedError` if none is left."""
     if all(model in known_by_name() for model in models):
         return models
     done = subprocess.run(  # noqa: S603 - our own program
@@ -208,9 +205,7 @@ def shipped_choice(spec: BaseModelSpec) -> ModelChoice:
 def settle_base_model(
     choice: ModelChoice, data_dir: DataDir, host: HostSettings
 ) -> ChosenModel | None:
-    """Returns the model of this start and stores it for later ones; `None` means the models of the
-    settings. The caller holds the directory's lock. Raises `EmbeddedError`.
-    """
+    """Returns and stores the model of this start; `None`: those of the settings. Hold the lock."""
     try:
         match choice:
             case ChosenModel():

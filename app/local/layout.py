@@ -102,9 +102,7 @@ _FIRST_ON_PATH: Final = ("--app-dir", sysconfig.get_path("stdlib"))
 directory, whose `queue.py` or `secrets.py` would run. The standard library comes first anyway.
 """
 _PROBE_API_S = 10.0
-"""Seconds between two probes of the API: after six unanswered probes of a second each, 66 s, it is
-replaced.
-"""
+"""Seconds between two probes of the API, which is replaced after six unanswered ones."""
 
 
 def api_child(settings: Settings, data_dir: DataDir, port: int) -> ChildSpec:

@@ -98,9 +98,7 @@ def find_vllm(
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}")
 _SMALL: Final = ("*.json", "*.jinja", "*.model", "*.txt")
 _WEIGHTS: Final = ("model*.safetensors",)
-"""Names of the weights that transformers reads: some repositories also have the weights in other
-formats.
-"""
+"""Names of the weights that transformers reads; repositories may have other formats too."""
 _INDEX: Final = "model.safetensors.index.json"
 _SINGLE: Final = "model.safetensors"
 
@@ -229,10 +227,7 @@ def prepare(
     before: ChosenModel | None,
     consent: Callable[[str], bool],
 ) -> ChosenModel:
-    """Returns the model to start. `before` is the model of the last start: a hub model keeps its
-    commit unless another `revision` is requested. `memory` is the operator's. Raises
-    `EmbeddedError`.
-    """
+    """Returns the model to start; a hub model keeps its commit. Raises `EmbeddedError`."""
     revision = requested.revision
     if revision is None and before is not None and before.hub_id == requested.model:
         revision = before.commit

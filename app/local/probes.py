@@ -94,9 +94,7 @@ def log_size(log: Path) -> Callable[[], int]:
 
 
 class LogLine:
-    """Probe that is true once the child has written a text to its log since its last start. A full
-    disk accepts no text: a running child then counts as ready.
-    """
+    """True once the child wrote a text to its log since its start, or the disk is full."""
 
     def __init__(
         self, log: Path, text: str, *, measure: Callable[[Path], int] = free_bytes

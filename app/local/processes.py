@@ -90,9 +90,7 @@ class ChildSpec:
     log: Path
     ready: Callable[[int], bool]
     answers: Callable[[int], bool] | None = None
-    """Probe of a ready child, called every `probe_every_s`; a hung child is killed and
-    restarted.
-    """
+    """Probe of a ready child, called every `probe_every_s`; a hung one is restarted."""
     probe_every_s: float = 5.0
     prepare: Callable[[], None] = lambda: None
     ready_timeout_s: float = 60.0
@@ -266,9 +264,7 @@ class Child:
         return now - max(self._moved_at, self._worked_at) > limit_s
 
     def _probe_answer(self, pid: int, answers: Callable[[int], bool]) -> None:
-        """Counts unanswered probes of a ready child. A count is used instead of a time, because
-        after a sleep of the machine a long time has passed although the child answers.
-        """
+        """Counts unanswered probes: after a machine's sleep, time would say nothing."""
         self._misses = 0 if answers(pid) else self._misses + 1
         self._probed_at = time.monotonic()
         if self._misses >= _MISSES:

@@ -192,10 +192,7 @@ def namespaces_work() -> bool:
 
 
 def service_user() -> RunAs:
-    """Returns the first existing user of a short list, for machines that refuse user namespaces.
-
-    Raises `DataDirUnusable` if none exists.
-    """
+    """Returns the first existing user of a list. Raises `DataDirUnusable` without one."""
     for name in _SERVICE_USERS:
         try:
             entry = pwd.getpwnam(name)
@@ -340,10 +337,7 @@ def write_private_bytes(path: Path, content: bytes) -> None:
 
 @contextmanager
 def ownership(data_dir: DataDir) -> Iterator[None]:
-    """Holds the directory's lock; the kernel releases it when the process ends, even by a kill.
-
-    Raises `DataDirBusy` if another process holds the lock.
-    """
+    """Holds the directory's lock, which a kill releases too. Raises `DataDirBusy`."""
     data_dir.lock_file.touch(mode=0o600)
     with data_dir.lock_file.open("a+") as file:
         try:

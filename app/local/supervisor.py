@@ -163,10 +163,7 @@ _STOP_TIMEOUT_S = 90.0  # longer than the sum of the children's own stop timeout
 
 
 def shut_down(path: Path) -> bool:
-    """Stops the supervisor and the children that an earlier one did not stop.
-
-    Returns false if nothing was running.
-    """
+    """Stops the supervisor and leftover children. Returns false if nothing was running."""
     root = path.expanduser().absolute()
     if not root.is_dir():
         return False

@@ -19,13 +19,9 @@ COLOURS: Final = 8
 ChartMark = Literal["line", "points", "rule", "edge"]
 """`edge`: one of two lines between which a band is drawn."""
 SHOWN_STEPS: Final = 150
-"""Evenly spaced steps of a chart, and validations beside them. More would not show on a screen, and
-would make the page large.
-"""
+"""Evenly spaced steps of a chart, and validations beside them; more would not show."""
 _SPIKES: Final = 150
-"""Further steps, shared by the lines of a chart: those with the lowest and highest values, so that
-an outlier between two shown steps is visible.
-"""
+"""Further steps, shared by the lines: those of outliers between two shown steps."""
 _FEWEST_SHARED: Final = 16
 """Shared steps below which an outline is thinned by its own points: it has points at few steps."""
 _ENDS_AND_EXTREMES: Final = 4

@@ -53,9 +53,7 @@ class TestLog:
 async def run_test(
     visitor: Visitor, registered: RegisteredVersion, *, answer: str, item: str
 ) -> TestLog:
-    """Runs the test; a grader's scores `answer` for `item`. Raises `InvalidRequest` for a row or an
-    object that cannot be tested, and `RateLimited` while other tests of the project run.
-    """
+    """Raises `InvalidRequest` for what cannot be tested, `RateLimited` beside other tests."""
     match registered.noun:
         case Noun.TOOL if is_served(registered.definition):
             return await _test_server(visitor, registered)

@@ -382,9 +382,7 @@ def _pasted(
 
 
 def read_file(content: bytes, filename: str, kind: ExampleKind, instructions: str) -> ReadExamples:
-    """Reads an uploaded file, with the remarks about all of its rows together. A table has
-    examples of `kind`, unless its titles name another one.
-    """
+    """Reads an uploaded file, a table as `kind` unless its titles name another one."""
     try:
         return _checked(_read_content(HeldContent(content), filename, kind, instructions))
     except TableFault as fault:

@@ -250,9 +250,7 @@ _FALLBACK: Final[Split] = "valid"
 async def report_page(
     job_id: str, visitor: SignedIn, by: Annotated[str, Query(max_length=80)] = TAG_FIELD
 ) -> Response:
-    """Shows the report, in all and by the values of the field `by` of the rows. Answers 404, with
-    the reason, for a job that has none.
-    """
+    """Shows the report, in all and by the values of the field `by`; 404 with the reason."""
     job = await visitor.services.jobs().get(job_id)
     report = await visitor.services.rollouts().report(job_id)
     steps = [0, report["step"]]

@@ -130,9 +130,7 @@ def cut(text: str, length: int = CUT_AT) -> str:
 
 
 def pretty(value: Any) -> str:
-    """Formats JSON, or a text that is JSON, on several lines. Any other text is unchanged, and so
-    is deeply nested JSON, whose indentation would be far longer than its content.
-    """
+    """Indents JSON, or a text that is JSON, unless it is nested so deeply that this explodes."""
     try:
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     except RecursionError:
@@ -158,9 +156,7 @@ def _depth(text: str) -> int:
 
 
 def curl(url: str, headers: Mapping[str, str], body: str) -> str:
-    """Returns the command, or an empty text for a body that is too long for a page. Every part is
-    quoted, so that a shell treats texts of models and tools as text.
-    """
+    """Returns a command of quoted parts; an empty text for a body too long for a page."""
     if len(body) > LONG_CUT_AT:
         return ""
     lines = [f"curl {shlex.quote(url)}"]

@@ -22,9 +22,7 @@ from app.rollouts.trajectory import FailureClass, StopReason
 router = APIRouter(include_in_schema=False, route_class=PageRoute, prefix="/jobs/{job_id}")
 _PAGE: Final = 20
 _SIBLINGS: Final = 100
-"""Limit of shown siblings, above the size of any group: a step samples at most 80 rollouts of a
-row.
-"""
+"""Limit of shown siblings; a step samples at most 80 rollouts of a row."""
 _Number = Annotated[int, Field(ge=0, le=2**31 - 1)]
 """A bound of rewards in the query of a page."""
 

@@ -61,9 +61,7 @@ class ShownPlan:
 async def shown_plan(
     visitor: Visitor, student: str, recipe_id: str, *, curriculum: str, knobs: Mapping[str, str]
 ) -> ShownPlan:
-    """Compiles a plan and checks its job, as the API does. Without a curriculum the recipe's own
-    sample is practised. Raises `NotFound` for an unknown recipe.
-    """
+    """Compiles a plan and checks its job, by default on the recipe's sample. Raises `NotFound`."""
     recipe = await visitor.services.recipes().usable(recipe_id)
     call: dict[str, Any] = {"model": f"{STUDENT_PREFIX}{student}"}
     call["metadata"] = {STUDENT: student, RECIPE: recipe.id, CURRICULUM: curriculum}
@@ -295,9 +293,7 @@ async def _chosen(visitor: Visitor, curriculum: str) -> RegisteredVersion | None
 
 
 def _fits(recipe: PlanRecipe, kind: ExampleKind | None) -> bool:
-    """Returns whether a recipe can practise examples. One of the project's own may rate what no
-    shipped one can, except that pairs are for its preference methods alone.
-    """
+    """Returns whether a recipe can practise examples; pairs are for preference methods alone."""
     text = None if kind is None else KINDS[kind]
     if recipe.owner == "service":
         return text is not None and recipe.id == text.recipe

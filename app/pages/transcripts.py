@@ -265,9 +265,7 @@ def shown_tokens(record: TokenRecord, by: Measure) -> ShownTokens:
 
 
 def visible(text: str) -> str:
-    """Returns a token's text with something to see for each line break, tab, token of spaces or of
-    characters that print nothing, and empty token.
-    """
+    """Returns a token's text with something to see for spaces, breaks and unprintable parts."""
     if not text:
         return _EMPTY
     if not any(letter.isprintable() or letter.isspace() for letter in text):

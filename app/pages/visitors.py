@@ -111,9 +111,7 @@ async def _visitor(request: Request) -> AsyncIterator[Visitor]:
 
 @asynccontextmanager
 async def counted_request(request: Request, principal: Principal) -> AsyncIterator[None]:
-    """Counts a request of a session among those of its project or organization. Pages have a rate
-    of their own, so that an open dashboard does not use up the rate of API calls.
-    """
+    """Counts a request of a session. Pages have a rate of their own, apart from API calls."""
     context = context_of(request.app)
     act_as(session_actor(request, principal.key_id))
     with context.requests.taken(principal.scope_id):
@@ -192,9 +190,7 @@ def check_form_token(fields: Mapping[str, str], owner: SessionOwner) -> None:
 
 
 def check_site(request: Request) -> None:
-    """Raises `PermissionDenied` for a form of another site. Browsers name the site that sends it in
-    `Sec-Fetch-Site`, or without TLS in `Origin`.
-    """
+    """Raises `PermissionDenied` for a form of another site, by `Sec-Fetch-Site` or `Origin`."""
     site, origin = request.headers.get(_SITE), request.headers.get("origin")
     if site is not None:
         is_own = site == "same-origin"
@@ -246,9 +242,7 @@ Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
 class PageRoute(APIRoute):
-    """A route whose refusals are pages, and JSON for a client that asks for no page. Without a
-    session it redirects a browser to the sign-in page, and from there back to the requested page.
-    """
+    """A route whose refusals are pages, JSON for programs, or the way to the sign-in page."""
 
     @override
     def get_route_handler(self) -> Handler:

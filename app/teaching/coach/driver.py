@@ -188,9 +188,7 @@ async def _store(
 
 
 LEASE_S: Final = 120.0
-"""Time of a claim, longer than a step takes: files and rollouts are read in it. It is the longest
-delay that a killed process causes.
-"""
+"""Seconds of a claim, more than a step takes, and the longest delay of a killed process."""
 AT_ONCE: Final = 2
 """Sessions that one process claims at a time."""
 

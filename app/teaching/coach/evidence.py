@@ -119,9 +119,7 @@ def tried_prompt(session: CoachSession, evidence: Evidence) -> CoachPrompt:
 
 
 def has_helped(session: CoachSession, evidence: Evidence) -> bool:
-    """Returns whether the rounds since the last clear gain brought one together. The interval
-    allows for the rounds before: one of many looks shows a gain by chance.
-    """
+    """Returns whether the rounds since the last clear gain brought one, for so many looks."""
     if evidence.since is None or evidence.fresh is None:
         return False
     gain = _gain(evidence.since, evidence.fresh, looks=max(1, session.progress.round))

@@ -273,9 +273,7 @@ def _kind(
 
 
 def _score_p_value(concerned: Sequence[Attempt], others: Sequence[Attempt], scale: Scale) -> float:
-    """Returns the probability that attempts have so much less score than others by chance: within
-    rows that have both, or else between rows. Without other attempts the scale is compared.
-    """
+    """Returns the probability that attempts lack so much score by chance, within rows if it can."""
     with_kind, without = _row_means(concerned), _row_means(others)
     both = with_kind.keys() & without.keys()
     lowest = min(map(_reward, [*concerned, *others]))

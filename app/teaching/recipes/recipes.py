@@ -127,12 +127,7 @@ OPTIONS: Final = "options"
 
 
 def checked_options(recipe: RecipeText) -> RequestedMethod:
-    """Returns the method that the options and knobs of a recipe compile to.
-
-    Raises `InvalidRequest`, with the parameter at fault, for those that make no job, for an option
-    that nothing reads or that a knob replaces, and for a secret: who reads a recipe would see it,
-    and a registered object keeps it sealed.
-    """
+    """Returns the method of a recipe. Raises `InvalidRequest` with the parameter at fault."""
     checked_knobs(recipe.knobs, recipe.method)
     plan = compile_plan(
         PlanRequest(kind=recipe.method, knobs=recipe.knobs, call={}, options=recipe.options)

@@ -284,9 +284,7 @@ class StudentService:
             return await _set_current(unit, name, skill)
 
     async def _learned(self, unit: UnitOfWork, student: Student, job_id: str, baseline: str) -> str:
-        """Returns the model that a job published, if the student may learn it: the report of a job
-        compares with the model that it trained from, so that one must be the baseline.
-        """
+        """Returns a job's model. Its report compares with the model it began from: the baseline."""
         try:
             job = await unit.jobs.get(job_id)
         except NotFound as error:
