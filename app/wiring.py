@@ -5,7 +5,6 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, Self, TypeVar
 
-from app.accounts.accounts import AdminPrincipal, Principal, Tenant
 from app.accounts.key_service import AdminKeyService, DashboardSessionService, KeyService
 from app.accounts.service import (
     ProjectKeyService,

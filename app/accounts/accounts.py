@@ -2,10 +2,9 @@
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from ipaddress import ip_address
-from typing import Final, Literal
+from typing import Final
 
-from app.kit.callers import AdminPrincipal, Principal, Tenant
+from app.kit.callers import Principal, Tenant
 from app.kit.errors import PermissionDenied
 
 
@@ -148,33 +147,3 @@ class SessionOwner:
 
 class AdministratorSession(PermissionDenied):
     """The session of an admin key asked for a page of a project."""
-
-
-_current: ContextVar[Actor | None] = ContextVar("actor", default=None)
-
-
-def act_as(actor: Actor | None) -> None:
-    """Names the task's actor. Changes without one are the service's own: no entry in the log."""
-    _current.set(actor)
-
-
-def identify(key_id: str) -> None:
-    """Completes the actor of a sign-in, whose key is known only after the key or link is read."""
-    actor = _current.get()
-    if actor is not None and not actor.id:
-        _current.set(replace(actor, id=key_id))
-
-
-@contextmanager
-def acting_as_key(key_id: str) -> Iterator[None]:
-    """Gives the actor of the running task another key within the block."""
-    actor = _current.get()
-    former = _current.set(None if actor is None else replace(actor, id=key_id))
-    try:
-        yield
-    finally:
-        _current.reset(former)
-
-
-def current_actor() -> Actor | None:
-    return _current.get()

@@ -21,16 +21,12 @@ from app.accounts.accounts import (
     ApiKeyRow,
     KeyKind,
     OwnedKey,
-    Principal,
     SessionKind,
     SessionOwner,
     StoredSession,
-    Tenant,
-    acting_as_key,
-    identify,
 )
 from app.database import Database, UnitOfWork
-from app.kit.callers import AdminPrincipal, Principal, Tenant
+from app.kit.callers import AdminPrincipal, Principal, Tenant, acting_as_key, identify
 from app.kit.errors import AuthenticationFailed, Unavailable, WrongState
 from app.kit.ids import OrganizationId, ProjectId, new_id, random_text
 

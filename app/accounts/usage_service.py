@@ -4,10 +4,10 @@ import re
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import Final
 
-from app.accounts.accounts import AdminPrincipal, Principal
 from app.accounts.audit import AuditEntry, AuditFilter
 from app.accounts.usage import WIDTHS_S, UsagePage, UsageQuery, buckets_of
 from app.database import Database
+from app.kit.callers import AdminPrincipal, Principal
 from app.kit.errors import refused_value
 from app.settings import PricingSettings
 

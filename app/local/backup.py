@@ -20,7 +20,6 @@ from app.jobs.jobs import ENDED
 from app.kit.directories import MANIFEST, ManifestMismatch, read_manifest
 from app.kit.objects import link_or_copy
 from app.kit.processes import running_module
-from app.kit.sql import EXPORT_SNAPSHOT, NAMED_OBJECTS, SCHEMA_REVISION
 from app.local import backup_files as files
 from app.local import layout
 from app.local.backup_files import BackupSecrets, BackupUnusable, Manifest

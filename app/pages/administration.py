@@ -7,12 +7,10 @@ from typing import Annotated, Final
 
 from fastapi import APIRouter, Depends, Request, Response
 
-from app.accounts.accounts import AdminPrincipal
 from app.accounts.usage import Amounts, UsageGrouping, UsageKind, UsageQuery
 from app.http.requests import text_of
-from app.kit.callers import AdminPrincipal, Tenant
+from app.kit.callers import AdminPrincipal
 from app.kit.errors import InvalidRequest, PermissionDenied
-from app.kit.requests import text_of
 from app.pages.rendering import redirect
 from app.pages.visitors import (
     After,

@@ -13,7 +13,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 from fastapi.staticfiles import StaticFiles
 
-from app.kit.specification import SpecifiedApp
+from app.http.specification import SpecifiedApp
 from app.pages.rendering import HEADERS, page
 
 router = APIRouter(include_in_schema=False)

@@ -14,7 +14,6 @@ from fastapi import Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from app.accounts.accounts import Principal
 from app.jobs.jobs import Job
 from app.kit.callers import Principal
 from app.kit.slots import SharedSlots

@@ -13,7 +13,6 @@ from fastapi import APIRouter, Query, Request, Response
 from app.http.requests import LONGEST_TEXT, text_of, unless_client_hangs_up
 from app.kit.errors import InvalidRequest, RequestError
 from app.kit.fields import Json
-from app.kit.requests import LONGEST_TEXT, text_of, unless_client_hangs_up
 from app.models.chat import StoredCompletion
 from app.models.models import STUDENT_PREFIX
 from app.pages.examples import text_of_content

@@ -25,15 +25,10 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from typing_extensions import override
 
-from app.accounts.accounts import (
-    SESSION_S,
-    Actor,
-    AdministratorSession,
-    Principal,
-    SessionOwner,
-    act_as,
-)
+from app.accounts.accounts import SESSION_S, AdministratorSession, SessionOwner
+from app.http.requests import check_query
 from app.jobs.jobs import Job, JobStatus
+from app.kit.callers import Actor, Principal, act_as
 from app.kit.errors import (
     AuthenticationFailed,
     InvalidRequest,
@@ -43,7 +38,6 @@ from app.kit.errors import (
     RequestError,
 )
 from app.kit.faults import fault_clause
-from app.kit.requests import check_query
 from app.pages.rendering import (
     HEADERS,
     made_on_thread,

@@ -6,7 +6,6 @@ from fastapi import APIRouter, Request, Response
 
 from app.http.requests import text_of, unless_client_hangs_up
 from app.kit.errors import InvalidRequest
-from app.kit.requests import text_of, unless_client_hangs_up
 from app.pages.rendering import redirect
 from app.pages.visitors import After, OwnForm, PageRoute, SignedIn, Visitor
 from app.webhooks.events import EVENT_TYPES

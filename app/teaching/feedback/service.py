@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from app.accounts.accounts import Tenant
 from app.curricula.curricula import CURRICULUM_SPLITS, CurriculumSplit, SplitInput
 from app.curricula.service import CurriculumService
 from app.database import Database, UnitOfWork
@@ -20,6 +19,7 @@ from app.files.files import FileRow
 from app.files.row_files import RowFiles, lines_of
 from app.files.rows import MIN_EXAMPLES, is_blank
 from app.files.service import FileService
+from app.kit.callers import Tenant
 from app.kit.errors import InvalidRequest, NotFound, WrongState, refused_value
 from app.kit.fields import Json
 from app.kit.ids import new_id
