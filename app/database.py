@@ -220,13 +220,7 @@ class UnboundRoleError(RuntimeError):
 
 
 def _context_of(principal: Principal) -> dict[str, str]:
-    match principal:
-        case Tenant():
-            return {PROJECT: principal.project_id}
-        case AdminPrincipal():
-            return {_ORGANIZATION: principal.organization_id}
-        case _:
-            assert_never(principal)
+    return {PROJECT if isinstance(principal, Tenant) else _ORGANIZATION: principal.scope_id}
 
 
 class Database:
@@ -268,10 +262,9 @@ class Database:
 
     def request(self, principal: Principal) -> RequestUnitOfWork:
         """Returns a transaction that units of work of the same request and context can join."""
-        context = _context_of(principal)
         return RequestUnitOfWork(
             self.sessions,
-            {setting: principal.scope_id},
+            _context_of(principal),
             slot=self._request_slots.taken(principal),
             quotas=self._quotas,
         )

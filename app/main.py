@@ -25,16 +25,11 @@ from app.http.requests import EmptyQueryValues, Head, RequestContext
 from app.http.specification import SpecifiedApp, sent_events
 from app.jobs import routes as jobs
 from app.kit.logs import hide_queries, log_to_stderr
-from app.models.routes import chat_completions_router as chat_completions
-from app.models.routes import exports_router as exports
-from app.models.routes import permissions_router as permissions
-from app.models.routes import router as models
-from app.models.routes import stored_completions_router as stored_completions
-from app.pages.documentation import reference_router as reference
-from app.pages.routes import FORMS
-from app.pages.routes import router as pages
+from app.models import routes as models
+from app.pages import documentation
+from app.pages import routes as pages
 from app.pages.visitors import ErrorPages
-from app.rollouts.routes import router as rollouts
+from app.rollouts import routes as rollouts
 from app.settings import Settings, load_settings
 from app.teaching.coach import routes as coach
 from app.teaching.feedback import routes as feedback
@@ -82,7 +77,7 @@ _ROUTERS = (
     usage.router,
     monitoring.health_router,
     monitoring.metrics_router,
-    reference.router,
+    documentation.reference_router,
     pages.router,
 )
 

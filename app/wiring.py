@@ -2,8 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
-from typing import Any, Final, Literal, Self, TypeVar
+from typing import Any, Literal, TypeVar
 
 from app.accounts.key_service import AdminKeyService, DashboardSessionService, KeyService
 from app.accounts.service import (
@@ -81,7 +80,7 @@ from app.teaching.students.service import StudentService
 from app.tools.definition_check import RegisteredEndpointService
 from app.tools.mcp_contract import McpContractService
 from app.tools.registry_service import RegistryPorts, RegistryService
-from app.tools.sandbox import Sandbox, SharedSandbox, build_sandbox
+from app.tools.sandbox import Sandbox, build_sandbox
 from app.tools.service import (
     EnvironmentService,
     McpImportService,

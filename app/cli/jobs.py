@@ -24,7 +24,7 @@ from app.cli.remote import (
 )
 from app.cli.replies import NOTHING, Reply, path_of
 from app.cli.terminal import CreationUnknown, ServiceError, duration, issue_lines, printable
-from app.kit.issues import PreflightIssue
+from app.kit.errors import PreflightIssue
 from app.kit.processes import FAILED, NO_ANSWER
 from app.rollouts.metrics import REWARD_MEAN
 

@@ -10,8 +10,7 @@ from pydantic import BeforeValidator
 from app.files.files import LISTED_PURPOSES
 from app.jobs.preflight import FileSummary
 from app.jobs.supervised import MethodType
-from app.kit.errors import refused_value
-from app.kit.issues import PreflightIssue
+from app.kit.errors import PreflightIssue, refused_value
 from app.pages.visitors import After, PageRoute, SignedIn, Visitor
 
 METHODS: Final[tuple[MethodType, ...]] = get_args(MethodType)

@@ -10,7 +10,14 @@ from app.jobs.preflight import PreflightReport
 from app.jobs.preflight_schemas import Fault, read_call, unread_in_method
 from app.jobs.schemas import CreateFineTuningJob, Text
 from app.jobs.supervised import MethodType
-from app.kit.errors import InvalidRequest, NotFound, RequestError, missing_parameter, refused_value
+from app.kit.errors import (
+    InvalidRequest,
+    NotFound,
+    PreflightIssue,
+    RequestError,
+    missing_parameter,
+    refused_value,
+)
 from app.kit.fields import DescribedModel, Json
 from app.kit.schemas import ClosedBody, Metadata, first_fault
 from app.teaching.plans.knob_readings import Outside, PlanEstimate, plan_estimate

@@ -11,10 +11,9 @@ from app.jobs.requests import RequestedMethod
 from app.jobs.supervised import MethodType
 from app.kit.errors import InvalidRequest, refused_value
 from app.kit.faults import UNKNOWN_PARAMETER, refusal, unknown_key_error, unread
-from app.kit.fields import DescribedModel, Json, parameter
+from app.kit.fields import DescribedModel, Json, WalkedField, parameter, walk_fields
 from app.kit.redaction import split
 from app.kit.schemas import ClosedBody, Metadata
-from app.kit.walk import WalkedField, walk_fields
 from app.teaching.plans.plans import (
     BODIES,
     CompiledPlan,

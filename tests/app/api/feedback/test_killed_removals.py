@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from app.files.row_files import RowFiles
-from app.kit.local_objects import LocalObjects
+from app.kit.objects import LocalObjects
 from app.teaching.feedback.service import FeedbackBuildService
 from tests.support.api.conversations import BUILDS, FEEDBACK, Conversations
 from tests.support.api.organization import execute
