@@ -219,6 +219,10 @@ class UnboundRoleError(RuntimeError):
     """The configured role is a superuser or has BYPASSRLS: it would see every tenant's rows."""
 
 
+def _context_of(principal: Principal) -> dict[str, str]:
+    return {PROJECT if isinstance(principal, Tenant) else _ORGANIZATION: principal.scope_id}
+
+
 class Database:
     def __init__(
         self,
@@ -258,13 +262,16 @@ class Database:
 
     def request(self, principal: Principal) -> RequestUnitOfWork:
         """Returns a transaction that units of work of the same request and context can join."""
-        setting = PROJECT if isinstance(principal, Tenant) else _ORGANIZATION
         return RequestUnitOfWork(
             self.sessions,
-            {setting: principal.scope_id},
+            _context_of(principal),
             slot=self._request_slots.taken(principal),
             quotas=self._quotas,
         )
+
+    def owned(self, principal: Principal) -> UnitOfWork:
+        """Returns a unit of a project, or for an admin key of its organization."""
+        return self._unit(_context_of(principal))
 
     def jobs(self, tenant: Tenant) -> JobStore:
         """Returns a store whose verbs run in a separate transaction each, or in the request's."""

@@ -26,9 +26,9 @@ from app.http.specification import SpecifiedApp, sent_events
 from app.jobs import routes as jobs
 from app.kit.logs import hide_queries, log_to_stderr
 from app.models import routes as models
-from app.pages import reference
+from app.pages import documentation
 from app.pages import routes as pages
-from app.pages.error_pages import ErrorPages
+from app.pages.visitors import ErrorPages
 from app.rollouts import routes as rollouts
 from app.settings import Settings, load_settings
 from app.teaching.coach import routes as coach
@@ -77,7 +77,7 @@ _ROUTERS = (
     usage.router,
     monitoring.health_router,
     monitoring.metrics_router,
-    reference.router,
+    documentation.reference_router,
     pages.router,
 )
 

@@ -1,16 +1,16 @@
 """Joins services with stores and gateways: of a process, of a tenant, of an administration."""
 
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
-from app.accounts.key_service import AdminKeyService, KeyService
+from app.accounts.key_service import AdminKeyService, DashboardSessionService, KeyService
 from app.accounts.service import (
     ProjectKeyService,
     ProjectService,
     ProvisioningService,
     ServiceAccountService,
 )
-from app.accounts.session_service import DashboardSessionService
 from app.accounts.usage_service import AuditLogService, UsageService
 from app.curricula.maker import CurriculumMaker, CurriculumMakerPorts
 from app.curricula.scenarios import scenario_slots
@@ -65,16 +65,20 @@ from app.rollouts.sent_requests import SentRequestService
 from app.rollouts.service import HeldOutRowService, RolloutService
 from app.settings import Settings
 from app.teaching.coach.driver import CoachDriver, CoachPorts, CoachRunner
-from app.teaching.coach.evidence_reader import EvidenceReader
+from app.teaching.coach.evidence import EvidenceReader
 from app.teaching.coach.service import CoachSessionPorts, CoachSessionService
 from app.teaching.coach.session_files import ChildJobs, SessionFiles
-from app.teaching.feedback.build_service import BuildPorts, EndUserService, FeedbackBuildService
-from app.teaching.feedback.service import FeedbackService
+from app.teaching.feedback.service import (
+    BuildPorts,
+    EndUserService,
+    FeedbackBuildService,
+    FeedbackService,
+)
 from app.teaching.recipes.service import OwnRecipeService, RecipeService
 from app.teaching.students.service import StudentService
 from app.tools.definition_check import RegisteredEndpointService
 from app.tools.mcp_contract import McpContractService
-from app.tools.registry_service import RegistryPorts
+from app.tools.registry_service import RegistryPorts, RegistryService
 from app.tools.sandbox import Sandbox, build_sandbox
 from app.tools.service import (
     EnvironmentService,
@@ -271,6 +275,14 @@ class Factory:
             slots=slots,
             models=self.judge_models(),
         )
+
+    def endpoints(self, kind: Literal["tools", "graders", "environments"]) -> RegistryService:
+        made: dict[str, Callable[[], RegistryService]] = {
+            "tools": self.tools,
+            "graders": self.graders,
+            "environments": self.environments,
+        }
+        return made[kind]()
 
     def graders(self) -> RegisteredGraderService:
         return RegisteredGraderService(

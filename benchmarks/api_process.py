@@ -24,7 +24,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from app.local.layout import owner_environment  # noqa: E402 - needs the path above
+from app.local.layout import environment_of  # noqa: E402 - needs the path above
 from app.main import create_app  # noqa: E402 - as above
 from tests.support.stack import running_services  # noqa: E402 - as above
 from tests.support.web.api_server import make_keys  # noqa: E402 - as above
@@ -92,7 +92,7 @@ def api_process(factory: str = "benchmarks.api_process:measured") -> Iterator[Ap
         directory.chmod(0o755)  # Postgres runs as an ordinary user below it
         with running_services(directory) as services, services.database(data) as database:
             key, *_ = asyncio.run(make_keys(database.settings))
-            environment = owner_environment(database.settings)
+            environment = environment_of(database.settings)
             with uvicorn_process(factory, environment) as (port, pid):
                 yield ApiProcess(port, pid, key, directory)
 

@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from app.accounts.usage import Quotas  # noqa: E402 - needs the path above
-from app.local.layout import owner_environment  # noqa: E402 - as above
+from app.local.layout import environment_of  # noqa: E402 - as above
 from benchmarks.api_process import uvicorn_process  # noqa: E402 - as above
 from tests.support.stack import Database, running_services  # noqa: E402 - as above
 from tests.support.web.api_server import make_keys  # noqa: E402 - as above
@@ -134,7 +134,7 @@ class Bench:
     def run(self) -> dict[str, dict[str, list[Round]]]:
         key, *_ = asyncio.run(make_keys(self._database.settings))
         # No limit is under test.
-        environment = owner_environment(self._database.settings)
+        environment = environment_of(self._database.settings)
         environment["AGENT_RFT_QUOTAS"] = Quotas(queued_jobs=10**9).model_dump_json()
         environment["AGENT_RFT_REQUESTS_PER_MINUTE"] = "0" if self._options.unlimited else "9999999"
         with ExitStack() as stack:

@@ -29,7 +29,7 @@ import psycopg
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from app.local.layout import owner_environment  # noqa: E402 - needs the path above
+from app.local.layout import environment_of  # noqa: E402 - needs the path above
 from app.rollouts.metrics import MEANINGS  # noqa: E402 - as above
 from benchmarks.api_process import uvicorn_process  # noqa: E402 - as above
 from benchmarks.machine import machine  # noqa: E402 - as above
@@ -230,7 +230,7 @@ def main() -> int:
         database = stack.enter_context(services.database(directory / "dashboard"))
         key, *_ = asyncio.run(make_keys(database.settings))
         fill(database, points=options.points, rollouts=options.rollouts)
-        environment = owner_environment(database.settings)
+        environment = environment_of(database.settings)
         environment["AGENT_RFT_REQUESTS_PER_MINUTE"] = "0"
         serving = uvicorn_process("app.main:create_app", environment)
         port, pid = stack.enter_context(serving)

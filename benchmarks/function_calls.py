@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from app.accounts.usage import Quotas  # noqa: E402 - needs the path above
-from app.local.layout import owner_environment  # noqa: E402 - as above
+from app.local.layout import environment_of  # noqa: E402 - as above
 from app.main import create_app  # noqa: E402 - as above
 from benchmarks.api_process import uvicorn_process  # noqa: E402 - as above
 from benchmarks.control_plane import JOBS, prepared  # noqa: E402 - as above
@@ -137,7 +137,7 @@ def main() -> int:
             services.database(directory / "data") as database,
         ):
             key, *_ = asyncio.run(make_keys(database.settings))
-            environment = owner_environment(database.settings)
+            environment = environment_of(database.settings)
             environment["AGENT_RFT_QUOTAS"] = Quotas(queued_jobs=10**9).model_dump_json()
             environment["AGENT_RFT_REQUESTS_PER_MINUTE"] = "9999999"
             factory = "benchmarks.function_calls:counted"

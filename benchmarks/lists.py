@@ -27,7 +27,7 @@ import psycopg
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from app.local.layout import owner_environment  # noqa: E402 - needs the path above
+from app.local.layout import environment_of  # noqa: E402 - needs the path above
 from benchmarks.api_process import uvicorn_process  # noqa: E402 - as above
 from tests.support.stack import Database, Services, running_services  # noqa: E402 - as above
 from tests.support.web.api_server import make_keys  # noqa: E402 - as above
@@ -110,7 +110,7 @@ def side(services: Services, directory: Path, rows: int) -> Iterator[ListService
     with services.database(directory / str(rows)) as database:
         key, *_ = asyncio.run(make_keys(database.settings))
         fill(database, rows)
-        environment = owner_environment(database.settings)
+        environment = environment_of(database.settings)
         environment["AGENT_RFT_REQUESTS_PER_MINUTE"] = "0"
         headers = {"Authorization": f"Bearer {key}"}
         with (

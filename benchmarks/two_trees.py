@@ -40,7 +40,7 @@ with tempfile.TemporaryDirectory() as name:
         services.database(directory / "data") as database,
     ):
         key, *_ = asyncio.run(plane.make_keys(database.settings))
-        environment = plane.owner_environment(database.settings)
+        environment = plane.environment_of(database.settings)
         environment["AGENT_RFT_REQUESTS_PER_MINUTE"] = "9999999"
         environment["AGENT_RFT_QUOTAS"] = '{"queued_jobs": 1000000000}'
         with ExitStack() as stack:

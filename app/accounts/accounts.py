@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final, assert_never
+from typing import Final
 
-from app.kit.callers import AdminPrincipal, Principal, Tenant
+from app.kit.callers import Principal, Tenant
 from app.kit.errors import PermissionDenied
 
 
@@ -84,9 +84,7 @@ class ApiKeyRow:
 
     @property
     def redacted_value(self) -> str:
-        """Returns a part of the key by which its owner recognises it and from which nobody can
-        guess the key.
-        """
+        """Returns a part by which the owner recognises the key and nobody guesses it."""
         return f"art_{self.kind.value}_{self.key_id[:4]}...{self.last4}"
 
 
@@ -134,23 +132,17 @@ class SessionOwner:
 
     principal: Principal
     form_token: str
-    """Proof that a form was made for this session: it is part of each form, and no other site can
-    read it.
-    """
+    """Proof that a form was made for this session; no other site can read it."""
 
     @property
     def tenant(self) -> Tenant:
         """The project of the key. Raises `AdministratorSession` for an admin key."""
-        match self.principal:
-            case Tenant():
-                return self.principal
-            case AdminPrincipal():
-                raise AdministratorSession(
-                    "An admin key manages projects and reads no project's data; sign in with a "
-                    "project's API key to see this page."
-                )
-            case _:
-                assert_never(self.principal)
+        if isinstance(self.principal, Tenant):
+            return self.principal
+        raise AdministratorSession(
+            "An admin key manages projects and reads no project's data; sign in with a project's "
+            "API key to see this page."
+        )
 
 
 class AdministratorSession(PermissionDenied):

@@ -20,9 +20,7 @@ _READS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 async def check_caller(request: Request, context: ProcessContext, principal: Principal) -> None:
-    """Counts the request until its reply is sent, and names the caller as the actor of what it
-    changes. Raises `AuthenticationFailed` for headers that name another scope, or `RateLimited`.
-    """
+    """Counts a request and names its actor. Raises `AuthenticationFailed`, `RateLimited`."""
     act_as(_actor_of(request, principal))
     headers: dict[str, str] = request.scope["state"][REPLY_HEADERS]
     match principal:

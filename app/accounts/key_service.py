@@ -1,12 +1,9 @@
-"""Digests of API keys' secrets, as rows store them: a fingerprint of the HMAC key (8 bytes) and the
-HMAC.
-
-Rows of earlier versions have only the HMAC, under any of the keys.
-"""
+"""API keys, their digests, and sessions of the dashboard that a key or a one-time link begins."""
 
 import hashlib
 import hmac
 import re
+import secrets
 import time
 import zlib
 from collections.abc import Sequence
@@ -16,15 +13,20 @@ from typing import Final
 import structlog
 
 from app.accounts.accounts import (
+    LINK_S,
     NO_PROJECT,
     PROJECT_ARCHIVED,
+    SESSION_S,
     USE_RESOLUTION_S,
     ApiKeyRow,
     KeyKind,
     OwnedKey,
+    SessionKind,
+    SessionOwner,
+    StoredSession,
 )
 from app.database import Database, UnitOfWork
-from app.kit.callers import AdminPrincipal, Principal, Tenant
+from app.kit.callers import AdminPrincipal, Principal, Tenant, acting_as_key, identify
 from app.kit.errors import AuthenticationFailed, Unavailable, WrongState
 from app.kit.ids import OrganizationId, ProjectId, new_id, random_text
 
@@ -33,6 +35,10 @@ _HMAC_BYTES: Final = 32
 
 
 class KeyDigests:
+    """Digests of keys' secrets, as rows store them: a fingerprint of the HMAC key (8 bytes) and the
+    HMAC. Rows of earlier versions have only the HMAC, under any of the keys.
+    """
+
     def __init__(self, newest: bytes, *older: bytes) -> None:
         self._keys = {_fingerprint(key): key for key in (*older, newest)}
         self.rotates = bool(older)
@@ -82,9 +88,7 @@ class KeyService:
     def __init__(
         self, database: Database, *, secret_key: bytes, older_keys: Sequence[bytes] = ()
     ) -> None:
-        """API keys that were created under `older_keys` are valid. Their first use re-hashes them
-        under `secret_key`.
-        """
+        """Keys under `older_keys` are valid; their first use re-hashes them under `secret_key`."""
         self._database = database
         self._digests = KeyDigests(secret_key, *older_keys)
         self._slugs: dict[OrganizationId, str] = {}
@@ -128,9 +132,7 @@ class KeyService:
         return principal
 
     async def principal_of(self, key_id: str) -> Principal:
-        """Returns the principal of a key by its id. The secret was checked before. Raises
-        `AuthenticationFailed` once the key is no longer valid.
-        """
+        """Returns the principal of a checked key. Raises `AuthenticationFailed` at its end."""
         row = await self._database.key_lookup(key_id).find()
         if row is None or _has_ended(row):
             raise AuthenticationFailed("The API key of this session has ended. Sign in again.")
@@ -148,9 +150,7 @@ class KeyService:
         return self._digests.head
 
     async def _renew_digest(self, row: ApiKeyRow, secret: str) -> None:
-        """Stores the digest under the newest key, once, while older keys are configured. A failed
-        write does not fail the request.
-        """
+        """Stores the digest under the newest key once; a failed write fails no request."""
         if not self._digests.rotates or self._digests.is_current(row.secret_hmac):
             return
         try:
@@ -160,9 +160,7 @@ class KeyService:
             log.warning("an API key stays under an older key", key_id=row.id, error=str(error))
 
     async def _mark_used(self, row: ApiKeyRow) -> None:
-        """Records at most once a minute that a key was used. A failed write does not fail the
-        request.
-        """
+        """Records at most once a minute that a key was used; a failed write fails no request."""
         if row.last_used_at is not None and row.last_used_at > time.time() - USE_RESOLUTION_S:
             return
         try:
@@ -192,11 +190,6 @@ class KeyService:
 
 def _checksum(body: str) -> str:
     return f"{zlib.crc32(body.encode()):08x}"
-
-
-def look_up_part(value: str) -> str:
-    """Returns the look-up part of a key that was authenticated."""
-    return value.split("_")[2]
 
 
 def _has_ended(row: ApiKeyRow) -> bool:
@@ -232,9 +225,7 @@ class AdminKeyService:
         return made, minted.value
 
     async def replace(self, key_id: str, *, keep_s: int) -> tuple[OwnedKey, str]:
-        """Creates a key with the name and no end in place of one that ends in `keep_s` seconds;
-        with 0 at once.
-        """
+        """Creates a key of the same name; the old one ends in `keep_s` seconds."""
         async with self._database.organization(self._organization_id) as unit:
             await unit.keys.lock_admin_keys(self._organization_id)
             old = await unit.keys.get(self._organization_id, None, key_id)
@@ -283,5 +274,114 @@ class AdminKeyService:
 
 
 def expiry(lifetime_s: int | None) -> int | None:
-    """Returns the Unix seconds at which a key created now expires."""
     return None if lifetime_s is None else int(time.time()) + lifetime_s
+
+
+_SECRET_BYTES: Final = 32
+_LONGEST: Final = 100
+"""Largest number of characters of a secret; a longer one is invalid."""
+_LIFETIMES: Final = {SessionKind.SESSION: SESSION_S, SessionKind.LINK: LINK_S}
+
+
+class DashboardSessionService:
+    def __init__(self, database: Database, keys: KeyService) -> None:
+        self._database = database
+        self._keys = keys
+
+    async def begin(self, api_key: str) -> str:
+        """Returns the secret of a new session. Raises `AuthenticationFailed`."""
+        return await self._issue(api_key, SessionKind.SESSION)
+
+    async def make_link(self, api_key: str) -> str:
+        """Returns the secret of a link that begins one session. Raises as `begin` does."""
+        return await self._issue(api_key, SessionKind.LINK)
+
+    async def redeem(self, link: str) -> str:
+        """Returns the secret of a session. Raises `AuthenticationFailed` for a used or old link."""
+        stored = await self._find(link, SessionKind.LINK)
+        if stored is None:
+            raise _used_link()
+        principal = await self._principal(stored)
+        identify(principal.key_id)
+        secret = secrets.token_urlsafe(_SECRET_BYTES)
+        async with self._database.owned(principal) as unit:
+            if not await unit.dashboard_sessions.remove(stored.id):
+                raise _used_link()
+            await unit.dashboard_sessions.insert(
+                _stored(secret, SessionKind.SESSION, principal, key_id=stored.key_id)
+            )
+        return secret
+
+    async def owner(self, session: str) -> SessionOwner:
+        """Raises `AuthenticationFailed` once the session or its key has ended."""
+        stored = await self._find(session, SessionKind.SESSION)
+        if stored is None:
+            raise AuthenticationFailed("This session has ended. Sign in again.")
+        form_token = hmac.digest(session.encode(), b"form", hashlib.sha256).hex()
+        return SessionOwner(await self._principal(stored), form_token)
+
+    async def end(self, session: str) -> None:
+        """Ends a session, as a change by its own key; does nothing for one that has ended."""
+        stored = await self._find(session, SessionKind.SESSION)
+        if stored is None:
+            return
+        try:
+            principal = await self._principal(stored)
+        except AuthenticationFailed:  # it ended with its key
+            return
+        with acting_as_key(principal.key_id):
+            async with self._database.owned(principal) as unit:
+                await unit.dashboard_sessions.remove(stored.id)
+
+    async def _issue(self, api_key: str, kind: SessionKind) -> str:
+        principal = await self._keys.authenticate(api_key)
+        identify(principal.key_id)
+        secret = secrets.token_urlsafe(_SECRET_BYTES)
+        async with self._database.owned(principal) as unit:
+            await unit.dashboard_sessions.insert(
+                _stored(secret, kind, principal, key_id=api_key.split("_")[2])
+            )
+        log.info("dashboard session issued", kind=kind.value, key_id=principal.key_id)
+        return secret
+
+    async def _find(self, secret: str, kind: SessionKind) -> StoredSession | None:
+        if not secret or len(secret) > _LONGEST:
+            return None
+        stored = await self._database.dashboard_session(_id_of(secret)).find()
+        return stored if stored is not None and stored.kind is kind else None
+
+    async def _principal(self, stored: StoredSession) -> Principal:
+        principal = await self._keys.principal_of(stored.key_id)
+        if _owner(principal) != (stored.project_id, stored.organization_id):
+            raise AuthenticationFailed("This session has ended. Sign in again.")
+        return principal
+
+
+def _owner(principal: Principal) -> tuple[str | None, str | None]:
+    """Returns the project, or for an admin key the organization."""
+    if isinstance(principal, Tenant):
+        return principal.project_id, None
+    return None, principal.organization_id
+
+
+def _stored(secret: str, kind: SessionKind, principal: Principal, *, key_id: str) -> StoredSession:
+    project_id, organization_id = _owner(principal)
+    return StoredSession(
+        _id_of(secret),
+        kind,
+        project_id,
+        key_id=key_id,
+        expires_at=int(time.time()) + _LIFETIMES[kind],
+        organization_id=organization_id,
+    )
+
+
+def _id_of(secret: str) -> str:
+    """Returns the hash under which a secret is stored. Random secrets need no slow hash."""
+    return hashlib.sha256(b"dashboard-session:" + secret.encode()).hexdigest()
+
+
+def _used_link() -> AuthenticationFailed:
+    return AuthenticationFailed(
+        "This sign-in link was used already or has expired. Sign in with an API key."
+    )

@@ -6,7 +6,6 @@ from datetime import timedelta
 from typing import Any, Final
 
 from sqlalchemy import delete, func, insert, or_, select, text, update
-from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.sql.elements import ColumnElement
 
 from app.accounts.accounts import (
@@ -24,6 +23,7 @@ from app.kit.sql import (
     ACTOR,
     Keyset,
     PreparedStatement,
+    SessionRows,
     Statements,
     from_row,
     moment,
@@ -49,10 +49,7 @@ class KeyLookup:
         return to_key(rows[0]) if rows else None
 
 
-class KeyStore:
-    def __init__(self, session: AsyncSession) -> None:
-        self._session = session
-
+class KeyStore(SessionRows):
     async def insert(self, key: ApiKeyRow) -> None:
         await self._session.execute(
             insert(Table).values(
@@ -70,10 +67,7 @@ class KeyStore:
         )
 
     async def get(self, organization_id: str, project_id: str | None, row_id: str) -> ApiKeyRow:
-        """Returns a key of a project, or without a project an admin key of the organization.
-
-        Raises `NotFound`, also for a deleted key.
-        """
+        """Returns a project's key, or without a project an admin key. Raises `NotFound`."""
         row = await self._session.scalar(
             select(Table)
             .where(*_not_revoked(organization_id, project_id), Table.id == row_id)
@@ -111,9 +105,7 @@ class KeyStore:
         return [to_key(row) for row in page], more
 
     async def lock_admin_keys(self, organization_id: str) -> Sequence[str]:
-        """Returns the ids of the valid admin keys. No other transaction deletes one until this one
-        ends.
-        """
+        """Returns the ids of the valid admin keys, which no other transaction deletes meanwhile."""
         rows = await self._session.scalars(
             select(Table.id)
             .where(
@@ -168,9 +160,7 @@ class KeyStore:
         )
 
     async def mark_used(self, row_id: str) -> None:
-        """Stores the time of use, unless a time within the last minute is stored or another
-        transaction has locked the row.
-        """
+        """Stores the time of use, unless one of the last minute or a lock is there."""
         stale = or_(
             Table.last_used_at.is_(None),
             Table.last_used_at < func.now() - timedelta(seconds=USE_RESOLUTION_S),
@@ -182,9 +172,7 @@ class KeyStore:
 
 
 def _of(organization_id: str, project_id: str | None) -> tuple[ColumnElement[bool], ...]:
-    """Returns the condition for the keys of a project, or without a project for the admin keys of
-    the organization.
-    """
+    """Returns the condition for a project's keys, or without one for the admin keys."""
     project = Table.project_id.is_(None) if project_id is None else Table.project_id == project_id
     return (Table.organization_id == organization_id, project)
 
@@ -194,7 +182,6 @@ def _not_revoked(organization_id: str, project_id: str | None) -> tuple[ColumnEl
 
 
 def to_key(row: Any) -> ApiKeyRow:
-    """Builds a key from any row with the table's columns."""
     return from_row(ApiKeyRow, row, kind=KeyKind(row.kind))
 
 
@@ -226,10 +213,7 @@ class SessionLookup:
         return _to_session(rows[0]) if rows else None
 
 
-class SessionStore:
-    def __init__(self, session: AsyncSession) -> None:
-        self._session = session
-
+class SessionStore(SessionRows):
     async def insert(self, stored: StoredSession) -> None:
         """Stores a session or link. Ends the oldest of its kind and key beyond `MAX_SESSIONS`,
         without an actor, so that the end of one is not a logout.
@@ -262,9 +246,7 @@ class SessionStore:
         await self._session.execute(_ACT_AS, {"name": ACTOR, "actor": actor})
 
     async def remove(self, session_id: str) -> bool:
-        """Removes a session or link. Returns False if it was already removed: only one of several
-        callers gets True.
-        """
+        """Removes a session or link. Of several callers one gets True."""
         removed = await self._session.scalars(
             delete(TableSessions).where(TableSessions.id == session_id).returning(TableSessions.id)
         )

@@ -97,11 +97,9 @@ async def create_account(
 ) -> NewServiceAccount:
     """Creates a service account with its first key, whose value this reply alone shows."""
     account, key = await services.service_accounts(project_id).create(
-        body.name,
-        with_key=not body.create_service_account_only,
-        lifetime_s=body.expires_in_seconds,
+        body.name, with_key=not body.create_service_account_only, lifetime_s=body.expires_in_seconds
     )
-    shown = None if key is None else ServiceAccountKey.showing(key.row, key.value)
+    shown = None if key is None else ServiceAccountKey.read(key.row, value=key.value)
     return NewServiceAccount.showing(account, shown)
 
 
@@ -142,21 +140,16 @@ async def delete_account(
 
 
 @service_accounts_router.post(
-    f"{_ONE}/api_keys",
-    operation_id="CreateanAPIkeyforaserviceaccount",
-    responses=responses(404),
+    f"{_ONE}/api_keys", operation_id="CreateanAPIkeyforaserviceaccount", responses=responses(404)
 )
 async def create_account_key(
-    project_id: str,
-    service_account_id: str,
-    body: CreateServiceAccountKey,
-    services: Administered,
+    project_id: str, service_account_id: str, body: CreateServiceAccountKey, services: Administered
 ) -> ServiceAccountKey:
     """Creates a further key of a service account. This reply alone shows its value."""
     key = await services.service_accounts(project_id).create_key(
         service_account_id, name=body.name, lifetime_s=body.expires_in_seconds
     )
-    return ServiceAccountKey.showing(key.row, key.value)
+    return ServiceAccountKey.read(key.row, value=key.value)
 
 
 project_keys_router = APIRouter(
@@ -221,10 +214,7 @@ admin_keys_router = APIRouter(prefix="/v1/organization/admin_api_keys", tags=["A
 
 @admin_keys_router.get("", operation_id="admin-api-keys-list", responses=responses())
 async def list_admin_keys(
-    services: Administered,
-    after: After = None,
-    limit: Limit = 20,
-    order: Order = "asc",
+    services: Administered, after: After = None, limit: Limit = 20, order: Order = "asc"
 ) -> Page[AdminKeyObject]:
     """Lists the organization's admin keys."""
     rows, has_more = await services.admin_keys().page(
@@ -237,7 +227,7 @@ async def list_admin_keys(
 async def create_admin_key(body: CreateAdminKey, services: Administered) -> AdminKeyWithValue:
     """Creates an admin key. This reply alone shows its value."""
     owned, value = await services.admin_keys().create(body.name, lifetime_s=body.expires_in_seconds)
-    return AdminKeyWithValue.showing(owned, value)
+    return AdminKeyWithValue.of(owned, value=value)
 
 
 @admin_keys_router.get("/{key_id}", operation_id="admin-api-keys-get", responses=responses(404))

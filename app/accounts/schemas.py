@@ -1,10 +1,10 @@
 """Projects of an organization on the wire. Source: the hosted API's `Project`."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints
 
-from app.accounts.accounts import ApiKeyRow, Organization, OwnedKey, Project, ServiceAccount
+from app.accounts.accounts import OwnedKey, Project, ServiceAccount
 from app.kit.fields import DescribedModel
 from app.kit.schemas import ClosedBody
 
@@ -73,10 +73,6 @@ class AdminKeyOwner(DescribedModel):
     role: Literal["owner"] = "owner"
     """Always `owner`."""
 
-    @classmethod
-    def of(cls, organization: Organization) -> "AdminKeyOwner":
-        return cls(id=organization.id, name=organization.title, created_at=organization.created_at)
-
 
 class AdminKeyObject(DescribedModel):
     """An admin key of the organization, without its value."""
@@ -94,17 +90,9 @@ class AdminKeyObject(DescribedModel):
     """The organization."""
 
     @classmethod
-    def of(cls, owned: OwnedKey) -> "AdminKeyObject":
-        key = owned.key
-        return cls(
-            id=key.id,
-            name=key.name,
-            redacted_value=key.redacted_value,
-            created_at=key.created_at,
-            expires_at=key.expires_at,
-            last_used_at=key.last_used_at,
-            owner=AdminKeyOwner.of(owned.organization),
-        )
+    def of(cls, owned: OwnedKey, **more: str) -> Self:
+        owner = AdminKeyOwner.read(owned.organization, name=owned.organization.title)
+        return cls.read(owned.key, owner=owner, **more)
 
 
 class AdminKeyWithValue(AdminKeyObject):
@@ -112,10 +100,6 @@ class AdminKeyWithValue(AdminKeyObject):
 
     value: str
     """The key. No later reply contains it."""
-
-    @classmethod
-    def showing(cls, owned: OwnedKey, value: str) -> "AdminKeyWithValue":
-        return cls(**AdminKeyObject.of(owned).model_dump(), value=value)
 
 
 class AdminKeyDeleted(DescribedModel):
@@ -198,35 +182,16 @@ class ProjectKeyObject(DescribedModel):
 
     @classmethod
     def of(cls, owned: OwnedKey) -> "ProjectKeyObject":
-        key = owned.key
-        return cls(
-            id=key.id,
-            name=key.name,
-            redacted_value=key.redacted_value,
-            created_at=key.created_at,
-            expires_at=key.expires_at,
-            last_used_at=key.last_used_at,
-            owner=_owner(owned),
-            owner_project_access="active" if key.project_archived_at is None else "inactive",
-        )
+        access = "active" if owned.key.project_archived_at is None else "inactive"
+        return cls.read(owned.key, owner=_owner(owned), owner_project_access=access)
 
 
 def _owner(owned: OwnedKey) -> OwnedByServiceAccount | OwnedByUser:
     account, organization = owned.account, owned.organization
     if account is None:
-        return OwnedByUser(
-            user=OwnerUser(
-                id=organization.id, name=organization.title, created_at=organization.created_at
-            )
-        )
-    return OwnedByServiceAccount(
-        service_account=OwnerServiceAccount(
-            id=account.id,
-            name=account.name,
-            created_at=account.created_at,
-            role=account.role.value,
-        )
-    )
+        return OwnedByUser(user=OwnerUser.read(organization, name=organization.title))
+    named = OwnerServiceAccount.read(account, role=account.role.value)
+    return OwnedByServiceAccount(service_account=named)
 
 
 class ProjectKeyDeleted(DescribedModel):
@@ -278,10 +243,6 @@ class ServiceAccountKey(DescribedModel):
     value: str
     """The key. No later reply contains it."""
 
-    @classmethod
-    def showing(cls, key: ApiKeyRow, value: str) -> "ServiceAccountKey":
-        return cls.read(key, value=value)
-
 
 class ServiceAccountObject(DescribedModel):
     """A service account: a non-human owner of keys."""
@@ -295,12 +256,7 @@ class ServiceAccountObject(DescribedModel):
 
     @classmethod
     def of(cls, account: ServiceAccount) -> "ServiceAccountObject":
-        return cls(
-            id=account.id,
-            name=account.name,
-            role=account.role.value,
-            created_at=account.created_at,
-        )
+        return cls.read(account, role=account.role.value)
 
 
 class NewServiceAccount(DescribedModel):
@@ -319,13 +275,8 @@ class NewServiceAccount(DescribedModel):
     def showing(
         cls, account: ServiceAccount, api_key: ServiceAccountKey | None
     ) -> "NewServiceAccount":
-        return cls(
-            id=account.id,
-            name=account.name,
-            role="none" if api_key is None else "member",
-            created_at=account.created_at,
-            api_key=api_key,
-        )
+        role = "none" if api_key is None else "member"
+        return cls.read(account, role=role, api_key=api_key)
 
 
 class ServiceAccountDeleted(DescribedModel):

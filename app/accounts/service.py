@@ -31,6 +31,21 @@ from app.kit.ids import OrganizationId, ProjectId, new_id
 log = structlog.get_logger()
 
 
+class _Administration:
+    """The use cases of an organization's admin key."""
+
+    def __init__(self, database: Database, principal: AdminPrincipal) -> None:
+        self._database = database
+        self._principal = principal
+        self._organization_id = principal.organization_id
+
+    def _unit(self) -> UnitOfWork:
+        return self._database.organization(self._organization_id)
+
+    def _note(self, what: str, **about: str) -> None:
+        log.info(what, **about, by_key=self._principal.key_id)
+
+
 class ProjectWork(Protocol):
     """Running work of a project, which archiving ends."""
 
@@ -49,7 +64,7 @@ class _OpenWork:
     runs: list[tuple[str, str]]
 
 
-class ProjectService:
+class ProjectService(_Administration):
     def __init__(
         self,
         database: Database,
@@ -58,47 +73,41 @@ class ProjectService:
         work_of: ProjectWorkFactory,
         quotas: Quotas,
     ) -> None:
+        super().__init__(database, principal)
         self._quotas = quotas
-        self._database = database
-        self._principal = principal
-        self._organization_id = principal.organization_id
         self._work_of = work_of
 
     async def create(self, name: str) -> Project:
-        """Creates a project. Raises `InvalidRequest` for a name in use, `QuotaExceeded` when the
-        organization has too many projects.
-        """
+        """Raises `InvalidRequest` for a name in use, `QuotaExceeded` for too many projects."""
         project = Project(
             id=new_id("proj_"),
             organization_id=self._organization_id,
             name=name,
             created_at=int(time.time()),
         )
-        async with self._database.organization(self._organization_id) as unit:
+        async with self._unit() as unit:
             used = await unit.projects.count_active(self._organization_id)
             check_quota("projects", used=used, adding=1, limit=self._quotas.projects)
             await unit.projects.insert_project(project)
             made = await unit.projects.get(self._organization_id, project.id)
-        self._note("project created", project.id)
+        self._note("project created", project_id=project.id)
         return made
 
     async def get(self, project_id: str) -> Project:
-        async with self._database.organization(self._organization_id) as unit:
+        async with self._unit() as unit:
             return await unit.projects.get(self._organization_id, project_id)
 
     async def page(
         self, *, archived: bool, after: str | None, limit: int
     ) -> tuple[list[Project], bool]:
-        async with self._database.organization(self._organization_id) as unit:
+        async with self._unit() as unit:
             return await unit.projects.page(
                 self._organization_id, archived=archived, after=after, limit=limit
             )
 
     async def rename(self, project_id: str, name: str | None) -> Project:
-        """Renames a project; `None` leaves the name unchanged. Raises `WrongState` for an archived
-        project.
-        """
-        async with self._database.organization(self._organization_id) as unit:
+        """Renames a project unless `None`. Raises `WrongState` for an archived one."""
+        async with self._unit() as unit:
             project = await hold_active(unit, self._organization_id, project_id)
             if name is None or name == project.name:
                 return project
@@ -115,7 +124,7 @@ class ProjectService:
                 await unit.projects.mark_archived(project_id)
                 await unit.keys.mark_project_archived(organization_id, project_id)
                 project = await unit.projects.get(organization_id, project_id)
-                self._note("project archived", project_id)
+                self._note("project archived", project_id=project_id)
             await unit.exports.cancel_all()
             left = _OpenWork(await unit.jobs.open_ids(), await unit.eval_runs.open_ids())
         await self._end(project_id, left)
@@ -141,9 +150,6 @@ class ProjectService:
             except WrongState:
                 log.info("a run had ended before it was cancelled", run_id=run_id)
 
-    def _note(self, what: str, project_id: str) -> None:
-        log.info(what, project_id=project_id, by_key=self._principal.key_id)
-
 
 async def hold_active(unit: UnitOfWork, organization_id: str, project_id: str) -> Project:
     """Returns an active project, locked until the unit ends. Raises `NotFound`, or `WrongState`."""
@@ -156,27 +162,18 @@ async def hold_active(unit: UnitOfWork, organization_id: str, project_id: str) -
     return project
 
 
-class ServiceAccountService:
+class ServiceAccountService(_Administration):
     def __init__(
-        self,
-        database: Database,
-        keys: KeyService,
-        principal: AdminPrincipal,
-        *,
-        project_id: str,
+        self, database: Database, keys: KeyService, principal: AdminPrincipal, *, project_id: str
     ) -> None:
-        self._database = database
+        super().__init__(database, principal)
         self._keys = keys
-        self._principal = principal
-        self._organization_id = principal.organization_id
         self._project_id = ProjectId(project_id)
 
     async def create(
         self, name: str, *, with_key: bool, lifetime_s: int | None
     ) -> tuple[ServiceAccount, MintedKey | None]:
-        """Creates a service account with a key, whose value is returned here and never again; or
-        without a role and key.
-        """
+        """Creates an account with a key, whose value no later call returns; or no role and key."""
         if lifetime_s is not None and not with_key:
             raise InvalidRequest(
                 "'expires_in_seconds' needs a key: the call creates none.",
@@ -189,32 +186,30 @@ class ServiceAccountService:
             role=ServiceAccountRole.MEMBER if with_key else ServiceAccountRole.NONE,
             created_at=int(time.time()),
         )
-        async with self._database.organization(self._organization_id) as unit:
+        async with self._unit() as unit:
             await hold_active(unit, self._organization_id, self._project_id)
             await unit.service_accounts.insert(account, organization_id=self._organization_id)
             made = await unit.service_accounts.get(self._project_id, account.id)
             key = await self._insert_key(unit, made, name, lifetime_s) if with_key else None
-        self._note("service account created", account.id)
+        self._note("service account created", account_id=account.id, project_id=self._project_id)
         return made, key
 
     async def create_key(
         self, account_id: str, *, name: str | None, lifetime_s: int | None
     ) -> MintedKey:
         """Creates one more key. Raises `WrongState` for an account without a role."""
-        async with self._database.organization(self._organization_id) as unit:
+        async with self._unit() as unit:
             await hold_active(unit, self._organization_id, self._project_id)
             account = await unit.service_accounts.get(self._project_id, account_id, lock=True)
             if account.role is ServiceAccountRole.NONE:
                 raise WrongState(f"{account_id} has no role in the project; give it one first.")
             key = await self._insert_key(unit, account, name or account.name, lifetime_s)
-        self._note("key created", account_id)
+        self._note("key created", account_id=account_id, project_id=self._project_id)
         return key
 
     async def replace_key(self, key_id: str, *, keep_s: int) -> MintedKey:
-        """Creates a key with the name, the account and no end in place of one that ends in
-        `keep_s` seconds; with 0 at once. Raises `WrongState` for a key that belongs to no account.
-        """
-        async with self._database.organization(self._organization_id) as unit:
+        """Makes a key in place of one that ends in `keep_s` seconds. Raises `WrongState`."""
+        async with self._unit() as unit:
             await hold_active(unit, self._organization_id, self._project_id)
             old = await unit.keys.get(self._organization_id, self._project_id, key_id)
             if old.service_account_id is None:
@@ -226,23 +221,23 @@ class ServiceAccountService:
             )
             key = await self._insert_key(unit, account, old.name, None)
             await unit.keys.end(old, in_s=keep_s)
-        self._note("key replaced", account.id)
+        self._note("key replaced", account_id=account.id, project_id=self._project_id)
         return key
 
     async def get(self, account_id: str) -> ServiceAccount:
-        async with self._database.organization(self._organization_id) as unit:
+        async with self._unit() as unit:
             await unit.projects.get(self._organization_id, self._project_id)
             return await unit.service_accounts.get(self._project_id, account_id)
 
     async def page(self, *, after: str | None, limit: int) -> tuple[list[ServiceAccount], bool]:
-        async with self._database.organization(self._organization_id) as unit:
+        async with self._unit() as unit:
             await unit.projects.get(self._organization_id, self._project_id)
             return await unit.service_accounts.page(self._project_id, after=after, limit=limit)
 
     async def change(
         self, account_id: str, *, name: str | None, role: ServiceAccountRole | None
     ) -> ServiceAccount:
-        async with self._database.organization(self._organization_id) as unit:
+        async with self._unit() as unit:
             await hold_active(unit, self._organization_id, self._project_id)
             await unit.service_accounts.get(self._project_id, account_id, lock=True)
             await unit.service_accounts.change(account_id, name=name, role=role)
@@ -250,12 +245,12 @@ class ServiceAccountService:
 
     async def delete(self, account_id: str) -> None:
         """Deletes the account and all of its keys, which are refused from now on."""
-        async with self._database.organization(self._organization_id) as unit:
+        async with self._unit() as unit:
             await hold_active(unit, self._organization_id, self._project_id)
             await unit.service_accounts.get(self._project_id, account_id, lock=True)
             await unit.service_accounts.delete(account_id)
             await unit.keys.revoke_of_account(self._project_id, account_id)
-        self._note("service account deleted", account_id)
+        self._note("service account deleted", account_id=account_id, project_id=self._project_id)
 
     async def _insert_key(
         self, unit: UnitOfWork, account: ServiceAccount, name: str, lifetime_s: int | None
@@ -273,24 +268,14 @@ class ServiceAccountService:
         stored = await unit.keys.get(self._organization_id, self._project_id, row.id)
         return replace(minted, row=stored)
 
-    def _note(self, what: str, account_id: str) -> None:
-        log.info(
-            what,
-            account_id=account_id,
-            project_id=self._project_id,
-            by_key=self._principal.key_id,
-        )
 
-
-class ProjectKeyService:
+class ProjectKeyService(_Administration):
     def __init__(self, database: Database, principal: AdminPrincipal, *, project_id: str) -> None:
-        self._database = database
-        self._principal = principal
-        self._organization_id = principal.organization_id
+        super().__init__(database, principal)
         self._project_id = ProjectId(project_id)
 
     async def get(self, key_id: str) -> OwnedKey:
-        async with self._database.organization(self._organization_id) as unit:
+        async with self._unit() as unit:
             await unit.projects.get(self._organization_id, self._project_id)
             return await self._one(unit, key_id)
 
@@ -300,7 +285,7 @@ class ProjectKeyService:
         """Returns a page, oldest first. `usable` selects keys whose owner may, or may not, use the
         project now: all or none of them, because a project is archived as a whole.
         """
-        async with self._database.organization(self._organization_id) as unit:
+        async with self._unit() as unit:
             project = await unit.projects.get(self._organization_id, self._project_id)
             rows, more = await unit.keys.page(
                 self._organization_id, self._project_id, after=after, limit=limit
@@ -310,10 +295,8 @@ class ProjectKeyService:
             return await self._owned(unit, rows), more
 
     async def change(self, key_id: str, *, lifetime_s: int | None) -> OwnedKey:
-        """Sets the time from now until the key expires; `None` leaves it unchanged. Raises
-        `WrongState` for an expired key.
-        """
-        async with self._database.organization(self._organization_id) as unit:
+        """Sets the expiry unless `None`. Raises `WrongState` for an expired key."""
+        async with self._unit() as unit:
             await hold_active(unit, self._organization_id, self._project_id)
             key = await unit.keys.get(self._organization_id, self._project_id, key_id)
             if key.expires_at is not None and key.expires_at <= time.time():
@@ -321,16 +304,16 @@ class ProjectKeyService:
             if lifetime_s is not None:
                 await unit.keys.set_expiry(key_id, int(time.time()) + lifetime_s)
             changed = await self._one(unit, key_id)
-        self._note("key changed", key_id)
+        self._note("key changed", key=key_id, project_id=self._project_id)
         return changed
 
     async def delete(self, key_id: str) -> None:
         """Revokes one key; the other keys of its account are not touched."""
-        async with self._database.organization(self._organization_id) as unit:
+        async with self._unit() as unit:
             await hold_active(unit, self._organization_id, self._project_id)
             await unit.keys.get(self._organization_id, self._project_id, key_id)
             await unit.keys.revoke(key_id)
-        self._note("key deleted", key_id)
+        self._note("key deleted", key=key_id, project_id=self._project_id)
 
     async def _one(self, unit: UnitOfWork, key_id: str) -> OwnedKey:
         row = await unit.keys.get(self._organization_id, self._project_id, key_id)
@@ -344,9 +327,6 @@ class ProjectKeyService:
         return [
             OwnedKey(row, organization, accounts.get(row.service_account_id or "")) for row in rows
         ]
-
-    def _note(self, what: str, key_id: str) -> None:
-        log.info(what, key=key_id, project_id=self._project_id, by_key=self._principal.key_id)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,20 +19,16 @@ from app.accounts.audit import AuditEntry, AuditFilter
 from app.accounts.tables import ApiKeyTable as Key
 from app.accounts.tables import AuditLogTable as TableLogs
 from app.accounts.tables import OrganizationTable, ProjectTable
-from app.accounts.tables import ProjectTable as ProjectLogs
 from app.accounts.tables import ServiceAccountTable as Table
 from app.kit.errors import AuthenticationFailed, InvalidRequest, NotFound
 from app.kit.faults import unknown_cursor
-from app.kit.sql import Keyset, cut, from_row, unix
+from app.kit.sql import Keyset, SessionRows, cut, from_row
 
 _OLDEST_FIRST: Final = Keyset((ProjectTable.created_at, ProjectTable.id))
 _UNIQUE_NAME: Final = "uq_projects_active_name"
 
 
-class ProjectStore:
-    def __init__(self, session: AsyncSession) -> None:
-        self._session = session
-
+class ProjectStore(SessionRows):
     async def insert_organization(self, organization: Organization) -> None:
         await self._session.execute(
             insert(OrganizationTable).values(
@@ -41,9 +37,7 @@ class ProjectStore:
         )
 
     async def insert_project(self, project: Project) -> None:
-        """Inserts a project. Raises `InvalidRequest` when an active project has the name; the
-        transaction is then unusable.
-        """
+        """Raises `InvalidRequest` for a name in use; the transaction is then unusable."""
         try:
             await self._session.execute(
                 insert(ProjectTable).values(
@@ -54,9 +48,7 @@ class ProjectStore:
             raise _taken(project.name, error) from error
 
     async def count_active(self, organization_id: str) -> int:
-        """Returns the number of projects that are not archived. Other transactions cannot count
-        until this one ends.
-        """
+        """Counts active projects; no other transaction counts until this one ends."""
         number = func.hashtextextended(f"projects of {organization_id}", 0)
         await self._session.execute(select(func.pg_advisory_xact_lock(number)))
         active = select(func.count()).where(
@@ -69,15 +61,11 @@ class ProjectStore:
         return await self._get(organization_id, project_id)
 
     async def hold(self, organization_id: str, project_id: str) -> Project:
-        """Reads like `get`, with a shared lock that prevents archiving until the transaction
-        ends.
-        """
+        """Reads with a shared lock, which prevents archiving until the transaction ends."""
         return await self._get(organization_id, project_id, share=True)
 
     async def seize(self, organization_id: str, project_id: str) -> Project:
-        """Returns a project as `get` does, with an exclusive lock: waits for every transaction that
-        has the project locked or adds rows to it.
-        """
+        """Reads with an exclusive lock: waits for transactions that hold it or add rows to it."""
         return await self._get(organization_id, project_id, share=False)
 
     async def page(
@@ -94,7 +82,7 @@ class ProjectStore:
             cursor=[ProjectTable.organization_id == organization_id, ProjectTable.id == after],
             limit=limit,
         )
-        return [_to_project(row) for row in page], more
+        return [from_row(Project, row) for row in page], more
 
     async def rename(self, project_id: str, name: str) -> None:
         """Renames a project. Raises the same errors as `insert_project`."""
@@ -116,13 +104,13 @@ class ProjectStore:
         )
         if row is None:
             raise NotFound(f"No organization {organization_id}.")
-        return _to_organization(row)
+        return from_row(Organization, row)
 
     async def organization_by_slug(self, slug: str) -> Organization | None:
         row = await self._session.scalar(
             select(OrganizationTable).where(OrganizationTable.slug == slug)
         )
-        return None if row is None else _to_organization(row)
+        return None if row is None else from_row(Organization, row)
 
     async def by_name(self, organization_id: str, name: str) -> Project | None:
         row = await self._session.scalar(
@@ -132,7 +120,7 @@ class ProjectStore:
                 ProjectTable.archived_at.is_(None),
             )
         )
-        return None if row is None else _to_project(row)
+        return None if row is None else from_row(Project, row)
 
     async def _get(
         self, organization_id: str, project_id: str, *, share: bool | None = None
@@ -147,7 +135,7 @@ class ProjectStore:
         row = await self._session.scalar(query)
         if row is None:
             raise NotFound(f"No such project: {project_id}")
-        return _to_project(row)
+        return from_row(Project, row)
 
 
 async def refuse_archived(session: AsyncSession, project_id: str) -> None:
@@ -173,21 +161,7 @@ def _taken(name: str, error: IntegrityError) -> Exception:
     )
 
 
-def _to_organization(row: OrganizationTable) -> Organization:
-    return from_row(Organization, row)
-
-
-def _to_project(row: ProjectTable) -> Project:
-    return from_row(Project, row)
-
-
-_OLDEST_FIRST_ACCOUNTS: Final = Keyset((Table.created_at, Table.id))
-
-
-class ServiceAccountStore:
-    def __init__(self, session: AsyncSession) -> None:
-        self._session = session
-
+class ServiceAccountStore(SessionRows):
     async def insert(self, account: ServiceAccount, *, organization_id: str) -> None:
         await self._session.execute(
             insert(Table).values(
@@ -222,9 +196,8 @@ class ServiceAccountStore:
     async def page(
         self, project_id: str, *, after: str | None, limit: int
     ) -> tuple[list[ServiceAccount], bool]:
-        """Returns a page, oldest first."""
         query = select(Table).where(Table.project_id == project_id, Table.deleted_at.is_(None))
-        page, more = await _OLDEST_FIRST_ACCOUNTS.page(
+        page, more = await Keyset((Table.created_at, Table.id)).page(
             self._session,
             query,
             after=after,
@@ -236,16 +209,9 @@ class ServiceAccountStore:
     async def change(
         self, account_id: str, *, name: str | None, role: ServiceAccountRole | None
     ) -> None:
-        """Updates the fields that are not `None`."""
-        values: dict[str, Any] = {}
-        if name is not None:
-            values["name"] = name
-        if role is not None:
-            values["role"] = role.value
-        if values:
-            await self._session.execute(
-                update(Table).where(Table.id == account_id).values(**values)
-            )
+        sent = {"name": name, "role": None if role is None else role.value}
+        if values := {column: value for column, value in sent.items() if value is not None}:
+            await self._session.execute(update(Table).where(Table.id == account_id).values(values))
 
     async def delete(self, account_id: str) -> None:
         await self._session.execute(
@@ -257,10 +223,7 @@ def _to_account(row: Table) -> ServiceAccount:
     return from_row(ServiceAccount, row, role=ServiceAccountRole(row.role))
 
 
-class AuditLogStore:
-    def __init__(self, session: AsyncSession) -> None:
-        self._session = session
-
+class AuditLogStore(SessionRows):
     async def page(
         self,
         organization_id: str,
@@ -270,9 +233,7 @@ class AuditLogStore:
         before: str | None = None,
         limit: int,
     ) -> tuple[list[AuditEntry], bool]:
-        """Returns a page, newest first, and whether more entries follow in its direction: older
-        ones, or with `before` newer ones. Raises `InvalidRequest` for an unknown cursor.
-        """
+        """Returns a page, newest first, and whether more follow. Raises `InvalidRequest`."""
         query = _matching(organization_id, wanted)
         if after is not None:
             query = query.where(TableLogs.seq < await self._number(organization_id, after, "after"))
@@ -283,7 +244,10 @@ class AuditLogStore:
         upwards = before is not None and after is None
         query = query.order_by(TableLogs.seq if upwards else TableLogs.seq.desc())
         rows, more = cut((await self._session.execute(query.limit(limit + 1))).all(), limit)
-        return [_to_entry(row) for row in (reversed(rows) if upwards else rows)], more
+        return [
+            from_row(AuditEntry, entry, service_account_id=account_id, project_name=project_name)
+            for entry, project_name, account_id in (reversed(rows) if upwards else rows)
+        ], more
 
     async def _number(self, organization_id: str, entry_id: str, param: str) -> int:
         number = await self._session.scalar(
@@ -298,8 +262,8 @@ class AuditLogStore:
 
 def _matching(organization_id: str, wanted: AuditFilter) -> Select[*tuple[Any, ...]]:
     query = (
-        select(TableLogs, ProjectLogs.name, Key.service_account_id)
-        .outerjoin(ProjectLogs, ProjectLogs.id == TableLogs.project_id)
+        select(TableLogs, ProjectTable.name, Key.service_account_id)
+        .outerjoin(ProjectTable, ProjectTable.id == TableLogs.project_id)
         .outerjoin(Key, Key.id == TableLogs.actor_id)
         .where(TableLogs.organization_id == organization_id)
     )
@@ -324,20 +288,3 @@ def _matching(organization_id: str, wanted: AuditFilter) -> Select[*tuple[Any, .
     if wanted.resource_ids:
         query = query.where(TableLogs.resource_id.in_(wanted.resource_ids))
     return query
-
-
-def _to_entry(row: Any) -> AuditEntry:
-    entry, project_name, service_account_id = row
-    return AuditEntry(
-        id=entry.id,
-        type=entry.type,
-        effective_at=unix(entry.effective_at),
-        actor_kind=entry.actor_kind,
-        actor_id=entry.actor_id,
-        service_account_id=service_account_id,
-        address=entry.address,
-        project_id=entry.project_id,
-        project_name=project_name,
-        resource_id=entry.resource_id,
-        details=entry.details,
-    )

@@ -21,17 +21,15 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.kit.sql import Base, Id, Now, Timestamp, of_own_project, of_project
 
 _WEIGHTS: Final = "share_weight BETWEEN 1e-6 AND 1e6"
-"""Check constraint of weights: a weight is not NaN or infinite, and not so small that a share
-becomes infinite.
-"""
+"""A weight is not NaN or infinite, and not so small that a share becomes infinite."""
+
+
+_BY_TIME: Final = ("organization_id", "created_at", "id")
 
 
 class OrganizationTable(Base):
     __tablename__ = "organizations"
-    __table_args__ = (
-        UniqueConstraint("slug"),
-        CheckConstraint(_WEIGHTS, name="share_weight"),
-    )
+    __table_args__ = (UniqueConstraint("slug"), CheckConstraint(_WEIGHTS, name="share_weight"))
 
     id: Mapped[Id]
     slug: Mapped[str]
@@ -47,19 +45,11 @@ class ProjectTable(Base):
         ForeignKeyConstraint(["organization_id"], ["organizations.id"]),
         UniqueConstraint("organization_id", "id"),
         CheckConstraint(_WEIGHTS, name="share_weight"),
-        Index(None, "organization_id", "created_at", "id"),
-        Index(
-            "ix_projects_active",
-            "organization_id",
-            "created_at",
-            "id",
-            postgresql_where=text("archived_at IS NULL"),
-        ),
+        Index(None, *_BY_TIME),
+        Index("ix_projects_active", *_BY_TIME, postgresql_where=text("archived_at IS NULL")),
         # An archived project's name is free again.
         Index(
-            "uq_projects_active_name",
-            "organization_id",
-            "name",
+            *("uq_projects_active_name", "organization_id", "name"),
             unique=True,
             postgresql_where=text("archived_at IS NULL"),
         ),
@@ -71,12 +61,9 @@ class ProjectTable(Base):
     created_at: Mapped[Now]
     archived_at: Mapped[Timestamp | None]
     share_weight: Mapped[float] = mapped_column(server_default="1")
-    """Within its organization, a project of weight 2 gets twice as many workers and claims as one
-    of weight 1.
-    """
+    """Weight 2 gets twice as many workers and claims as 1 within the organization."""
     max_queued_jobs: Mapped[int | None] = mapped_column(BigInteger)
-    """The project's own quota, as in the following columns; `None` means the quota of the settings.
-    """
+    """The project's own quota, as in the following columns; `None`: that of the settings."""
     max_running_jobs: Mapped[int | None] = mapped_column(BigInteger)
     max_queued_eval_runs: Mapped[int | None] = mapped_column(BigInteger)
     max_running_eval_runs: Mapped[int | None] = mapped_column(BigInteger)
@@ -103,19 +90,12 @@ class ApiKeyTable(Base):
         ),
         UniqueConstraint("key_id"),
         Index(
-            "ix_api_keys_living",
-            "organization_id",
-            "project_id",
-            "created_at",
-            "id",
+            *("ix_api_keys_living", "organization_id", "project_id", "created_at", "id"),
             postgresql_where=text("revoked_at IS NULL"),
         ),
         # For `project_id IS NULL`, Postgres does not use the order of the index above.
         Index(
-            "ix_api_keys_living_admin",
-            "organization_id",
-            "created_at",
-            "id",
+            *("ix_api_keys_living_admin", *_BY_TIME),
             postgresql_where=text("project_id IS NULL AND revoked_at IS NULL"),
         ),
         Index("ix_api_keys_service_account", "project_id", "service_account_id"),
@@ -146,10 +126,7 @@ class ServiceAccountTable(Base):
         PrimaryKeyConstraint("project_id", "id"),
         of_own_project(),
         Index(
-            "ix_service_accounts_living",
-            "project_id",
-            "created_at",
-            "id",
+            *("ix_service_accounts_living", "project_id", "created_at", "id"),
             postgresql_where=text("deleted_at IS NULL"),
         ),
     )

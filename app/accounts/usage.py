@@ -95,8 +95,6 @@ WIDTHS_S: Final[Mapping[BucketWidth, int]] = {"1m": MINUTE_S, "1h": 3600, "1d": 
 
 @dataclass(frozen=True, slots=True)
 class Amounts:
-    """Amounts of one record, or sums of them."""
-
     requests: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
@@ -114,13 +112,10 @@ class Amounts:
     currency: str | None = None
 
     def plus(self, other: "Amounts") -> "Amounts":
-        """Returns the sum of two amounts in one currency."""
         costs = [cost for cost in (self.cost, other.cost) if cost is not None]
         counts = {name: getattr(self, name) + getattr(other, name) for name in COUNTS}
         return Amounts(
-            **counts,
-            cost=sum(costs) if costs else None,
-            currency=other.currency or self.currency,
+            **counts, cost=sum(costs) if costs else None, currency=other.currency or self.currency
         )
 
 
@@ -188,9 +183,7 @@ class UsagePage:
 
 
 def buckets_of(query: UsageQuery, *, first_s: int, limit: int) -> list[UsageBucket]:
-    """Returns empty buckets from `first_s` on. They begin at whole minutes, hours or days (UTC);
-    the first and the last one are cut at the ends of the query.
-    """
+    """Returns empty buckets from `first_s` on, cut at the ends of the query."""
     width = WIDTHS_S[query.width]
     made: list[UsageBucket] = []
     start = first_s

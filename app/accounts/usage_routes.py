@@ -195,7 +195,6 @@ def _names(sent: Sequence[Any] | None) -> tuple[Any, ...]:
 
 
 audit_logs_router = APIRouter(prefix="/v1/organization/audit_logs", tags=["Administration"])
-_LAST_MOMENT_LOGS: Final = 32_503_680_000
 _LONGEST: Final = 128
 _TABLE: Final[Table[AuditEntry]] = Table(to_wire=AuditLogEntry.of, columns={})
 
@@ -204,9 +203,7 @@ _IdLogs = Annotated[str, Query(min_length=1, max_length=_LONGEST)]
 
 def _moment(bound: str, text: str) -> Any:
     alias = f"effective_at[{bound}]"
-    return Query(
-        alias=alias, ge=0, le=_LAST_MOMENT_LOGS, description=f"Entries {text} (Unix seconds)"
-    )
+    return Query(alias=alias, ge=0, le=_LAST_MOMENT, description=f"Entries {text} (Unix seconds)")
 
 
 def _ids_logs(name: str, text: str) -> Any:
@@ -237,25 +234,18 @@ def _filter(
         from_s=from_s,
         before_s=before_s,
         until_s=until_s,
-        event_types=_values(event_types),
-        actor_ids=_values(actor_ids),
-        project_ids=_values(project_ids),
-        resource_ids=_values(resource_ids),
+        event_types=_names(event_types),
+        actor_ids=_names(actor_ids),
+        project_ids=_names(project_ids),
+        resource_ids=_names(resource_ids),
     )
-
-
-def _values(sent: Sequence[str] | None) -> tuple[str, ...]:
-    return tuple(sent or ())
 
 
 EntryConditions = Annotated[AuditFilter, Depends(_filter)]
 
 
 @audit_logs_router.get(
-    "",
-    operation_id="list-audit-logs",
-    responses=responses(),
-    response_model_exclude_none=True,
+    "", operation_id="list-audit-logs", responses=responses(), response_model_exclude_none=True
 )
 async def list_audit_logs(
     services: Administered,

@@ -4,7 +4,7 @@ Results of fine-tuning are an extension in the same shape.
 """
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Generic, Literal, TypeVar, assert_never
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 
 from pydantic import ConfigDict
 
@@ -53,15 +53,8 @@ class CompletionsUsage(_Groups):
     @classmethod
     def of(cls, sums: UsageSum) -> "CompletionsUsage":
         used = sums.amounts
-        return cls(
-            project_id=sums.project_id,
-            api_key_id=sums.api_key_id,
-            model=sums.model,
-            input_tokens=used.input_tokens,
-            output_tokens=used.output_tokens,
-            input_cached_tokens=used.cached_tokens,
-            num_model_requests=used.requests,
-        )
+        cached, requests = used.cached_tokens, used.requests
+        return cls.read(sums, used, input_cached_tokens=cached, num_model_requests=requests)
 
 
 class FineTuningUsage(_Groups):
@@ -98,19 +91,13 @@ class FineTuningUsage(_Groups):
     @classmethod
     def of(cls, sums: UsageSum) -> "FineTuningUsage":
         used = sums.amounts
-        return cls(
-            project_id=sums.project_id,
-            api_key_id=sums.api_key_id,
-            model=sums.model,
+        return cls.read(
+            sums,
+            used,
             fine_tuning_job_id=sums.job_id,
-            input_tokens=used.input_tokens,
-            output_tokens=used.output_tokens,
-            trained_tokens=used.trained_tokens,
             num_rollouts=used.rollouts,
             num_tool_calls=used.tool_calls,
             num_grader_calls=used.grader_calls,
-            judge_input_tokens=used.judge_input_tokens,
-            judge_output_tokens=used.judge_output_tokens,
             training_seconds=used.training_s,
             gpu_seconds=used.gpu_s,
         )
@@ -144,27 +131,16 @@ class CostsResult(_Groups):
         quantity, unit = _quantity(sums)
         if used.cost is not None and used.currency is not None:
             amount = CostAmount(value=used.cost, currency=used.currency.lower())
-        return cls(
-            project_id=sums.project_id,
-            api_key_id=sums.api_key_id,
-            amount=amount,
-            line_item=sums.line_item,
-            quantity=quantity,
-            quantity_unit=unit,
-        )
+        return cls.read(sums, amount=amount, quantity=quantity, quantity_unit=unit)
 
 
 def _quantity(sums: UsageSum) -> tuple[float | None, QuantityUnit | None]:
     used = sums.amounts
-    match sums.line_item:
-        case "fine_tuning":
-            return used.training_s, "duration_seconds"
-        case "completions":
-            return float(used.input_tokens + used.output_tokens), "tokens"
-        case None:
-            return None, None
-        case _:
-            assert_never(sums.line_item)
+    if sums.line_item is None:
+        return None, None
+    if sums.line_item == "fine_tuning":
+        return used.training_s, "duration_seconds"
+    return float(used.input_tokens + used.output_tokens), "tokens"
 
 
 Result = TypeVar("Result")
@@ -228,7 +204,6 @@ def buckets_of(
     ]
 
 
-_CREATION = "created"
 _WITHOUT_DETAILS = ("login.succeeded", "logout.succeeded")
 
 
@@ -327,13 +302,7 @@ class AuditLogEntry(DescribedModel):
         shown: dict[str, Any] = {entry.type: _details(entry)}
         if entry.project_id is not None:
             shown["project"] = AuditProject(id=entry.project_id, name=entry.project_name)
-        return cls(
-            id=entry.id,
-            type=entry.type,
-            effective_at=entry.effective_at,
-            actor=AuditActor.of(entry),
-            **shown,
-        )
+        return cls.read(entry, actor=AuditActor.of(entry), **shown)
 
 
 def _details(entry: AuditEntry) -> dict[str, Any]:
@@ -341,6 +310,6 @@ def _details(entry: AuditEntry) -> dict[str, Any]:
         return {}
     details: dict[str, Any] = {"id": entry.resource_id}
     if entry.details:
-        is_new = entry.type.endswith(_CREATION)
+        is_new = entry.type.endswith("created")
         details["data" if is_new else "changes_requested"] = entry.details
     return details

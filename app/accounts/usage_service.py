@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from typing import Final, assert_never
+from typing import Final
 
 from app.accounts.audit import AuditEntry, AuditFilter
 from app.accounts.usage import WIDTHS_S, UsagePage, UsageQuery, buckets_of
-from app.database import Database, UnitOfWork
-from app.kit.callers import AdminPrincipal, Principal, Tenant
+from app.database import Database
+from app.kit.callers import AdminPrincipal, Principal
 from app.kit.errors import refused_value
 from app.settings import PricingSettings
 
@@ -22,13 +22,11 @@ class UsageService:
         self._pricing = pricing
 
     async def page(self, query: UsageQuery, *, page: str | None, limit: int) -> UsagePage:
-        """Returns the buckets of whole minutes, those of start and end included. Raises
-        `InvalidRequest` for an unknown page.
-        """
+        """Returns buckets of whole minutes. Raises `InvalidRequest` for an unknown page."""
         query = query.in_whole_minutes()
         first_s = query.start_s if page is None else _begin_of(page, query)
         buckets = buckets_of(query, first_s=first_s, limit=limit)
-        async with self._unit() as unit:
+        async with self._database.owned(self._principal) as unit:
             filled = await unit.usage.fill(query, buckets)
         more = bool(buckets) and buckets[-1].end_s < query.end_s
         return UsagePage(filled, f"page_{buckets[-1].end_s}" if more else None)
@@ -53,15 +51,6 @@ class UsageService:
             return None
         variables = ", ".join(f"AGENT_RFT_PRICING__{name.upper()}" for name in missing.values())
         return f"No price is configured for {', '.join(missing)}: set {variables}."
-
-    def _unit(self) -> UnitOfWork:
-        match self._principal:
-            case Tenant():
-                return self._database.tenant(self._principal)
-            case AdminPrincipal():
-                return self._database.organization(self._principal.organization_id)
-            case _:
-                assert_never(self._principal)
 
 
 def _begin_of(page: str, query: UsageQuery) -> int:
@@ -92,9 +81,7 @@ class AuditLogService:
     async def batches(
         self, wanted: AuditFilter, *, check: Callable[[], Awaitable[object]]
     ) -> AsyncGenerator[list[AuditEntry], None]:
-        """Yields all entries, newest first; those that are added meanwhile are left out. Calls
-        `check` before each batch, which raises once the caller's key has ended.
-        """
+        """Yields the present entries, newest first; calls `check` before each batch."""
         after, more = None, True
         while more:
             await check()

@@ -37,7 +37,7 @@ from app.jobs.jobs import Usage
 from app.jobs.tables import FineTuningJobTable as Job
 from app.kit.errors import AuthenticationFailed
 from app.kit.ids import new_id
-from app.kit.sql import from_row, moment
+from app.kit.sql import SessionRows, from_row, moment
 from app.models.adapters import ExportStatus
 from app.models.tables import ModelExportTable, StoredCompletionTable
 from app.teaching.coach.sessions import OPEN_SESSIONS
@@ -68,21 +68,17 @@ class QuotaStore:
         self._quotas = quotas
 
     async def check_file(self, size: int) -> None:
-        """Checks the quota for a file of `size` bytes."""
         await self.check_upload()
         await self.check_bytes(size)
 
     async def check_upload(self) -> None:
-        """Checks the quota for an upload, which will become a file."""
         files = select(func.count()).where(
             FileTable.project_id == self._project_id, FileTable.deleted_at.is_(None)
         )
         await self._check("files", 1, files, self._of_pending(select(func.count())))
 
     async def check_bytes(self, size: int) -> None:
-        """Checks the quota for `size` bytes of a file, of a part of an upload, of an export, of an
-        eval, of a run of one with its rows, of a stored chat completion, or of feedback.
-        """
+        """Checks the quota for `size` bytes of anything that is stored."""
         stored = _bytes(FileTable).where(
             FileTable.project_id == self._project_id, FileTable.deleted_at.is_(None)
         )
@@ -104,7 +100,6 @@ class QuotaStore:
         await self._check("stored_bytes", size, stored, parts, evals, runs, exports, *said)
 
     async def check_registered_object(self) -> None:
-        """Checks the quota for a version of a registered object."""
         head, version = RegisteredObjectTable, RegisteredVersionTable
         versions = select(func.count()).where(
             head.project_id == self._project_id,
@@ -115,21 +110,17 @@ class QuotaStore:
         await self._check("registered_objects", 1, versions)
 
     async def check_student(self) -> None:
-        """Checks the quota for a student."""
         await self._check("students", 1, self._count(StudentTable))
 
     async def check_coach_session(self) -> None:
-        """Checks the quota for a Coach session."""
         is_open = CoachSessionTable.status.in_(OPEN_SESSIONS)
         await self._check("open_coach_sessions", 1, self._count(CoachSessionTable).where(is_open))
 
     async def check_feedback(self, size: int) -> None:
-        """Checks the quota for a piece of feedback of `size` bytes."""
         await self._check("feedback", 1, self._count(FeedbackTable))
         await self.check_bytes(size)
 
     async def check_eval_run(self, planned_items: int) -> None:
-        """Checks the quota for a run that makes so many output items."""
         runs = select(func.count()).where(
             EvalRunTable.project_id == self._project_id,
             EvalRunTable.status == EvalRunStatus.QUEUED.value,
@@ -143,7 +134,6 @@ class QuotaStore:
         await self._check("eval_output_items", planned_items, items)
 
     async def check_export(self, size: int) -> None:
-        """Checks the quota for an export of about `size` bytes."""
         exports = select(func.count()).where(
             ModelExportTable.project_id == self._project_id,
             ModelExportTable.status == ExportStatus.QUEUED.value,
@@ -175,17 +165,8 @@ class QuotaStore:
         check_quota(name, used=used, adding=adding, limit=int(own))
 
 
-def _bytes(
-    table: type[
-        FileTable
-        | UploadPartTable
-        | EvalTable
-        | EvalRunTable
-        | ModelExportTable
-        | StoredCompletionTable
-        | FeedbackTable
-    ],
-) -> Select[Any]:
+def _bytes(table: Any) -> Select[Any]:
+    """Returns the sum of the column `bytes` of a table."""
     return select(func.coalesce(func.sum(table.bytes), 0))
 
 
@@ -199,10 +180,7 @@ _COLUMNS: Final[dict[UsageGrouping, Any]] = {
 }
 
 
-class UsageStore:
-    def __init__(self, session: AsyncSession) -> None:
-        self._session = session
-
+class UsageStore(SessionRows):
     async def insert(
         self, records: Sequence[UsageRecord], *, organization_id: str, project_id: str
     ) -> None:
@@ -224,9 +202,7 @@ class UsageStore:
         await self._session.execute(insert(Table).on_conflict_do_nothing(), rows)
 
     async def fill(self, query: UsageQuery, buckets: list[UsageBucket]) -> list[UsageBucket]:
-        """Returns the buckets with their sums. Row-level security limits them to an organization,
-        or to a project.
-        """
+        """Returns the buckets with their sums; row-level security limits them to their owner."""
         if not buckets:
             return []
         width = WIDTHS_S[query.width]

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from app.local.backup import BackupOptions, take
+from app.local.backup import restore as restore_backup
 from app.local.backup_files import BackupUnusable, Manifest
 from app.local.layout import UpOptions, build_settings
-from app.local.restore import restore as restore_backup
 from app.local.state import DataDir, DataDirUnusable, load_state
 from app.settings import HostSettings
 

@@ -17,13 +17,7 @@ import httpx
 from app.cli.replies import Reply, not_text, unreadable_reply
 from app.cli.terminal import CreationUnknown, ServiceError, WrongOption
 from app.kit.errors import IdempotencyKeyInUse
-from app.kit.processes import (
-    NO_ANSWER,
-    NOT_ALLOWED,
-    NOT_FOUND,
-    REQUEST_REFUSED,
-    TRY_LATER,
-)
+from app.kit.processes import NO_ANSWER, NOT_ALLOWED, NOT_FOUND, REQUEST_REFUSED, TRY_LATER
 
 TIMEOUT: Final = httpx.Timeout(60.0, connect=5.0)
 REPLY_BYTES: Final = 64 * 1024**2
@@ -307,9 +301,7 @@ PATIENCE_S: Final = 300.0
 
 
 class ServicePatience:
-    """Waits between tries, longer each time, until `PATIENCE_S` have passed since the last
-    reply.
-    """
+    """Waits longer between tries, until `PATIENCE_S` have passed since the last reply."""
 
     def __init__(self, advice: str, *, patience_s: float = PATIENCE_S) -> None:
         """`advice` is the sentence added to the failure of a service that stays unavailable."""

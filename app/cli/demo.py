@@ -25,9 +25,7 @@ _START_TIMEOUT_S = 120
 
 
 def run(*, keep: bool, port: int | None = None) -> int:
-    """Runs the demo, on a free port unless one is named, and returns the exit code of the first
-    job.
-    """
+    """Runs the demo, on a free port by default. Returns the exit code of the first job."""
     if not (REPOSITORY / "examples" / "records_agent").is_dir():
         print("the demo needs the repository's examples/ next to the package", file=sys.stderr)
         return FAILED

@@ -82,9 +82,7 @@ def _base_models() -> str:
 
 
 def _computation(root: Path) -> str:
-    """Returns how engine and trainers of the directory compute on a CPU, by setting or
-    measurement.
-    """
+    """Returns how the directory computes on a CPU, by setting or measurement."""
     compute = ConfiguredCompute().compute
     forced = [
         f"{name}={value}"

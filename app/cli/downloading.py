@@ -114,9 +114,7 @@ class ModelDownload:
         return self._target
 
     def _fetch(self, service: Service, path: str, report: Report) -> bool:
-        """Downloads the rest. Returns False if the local file is longer than the service's archive,
-        which must then be another one.
-        """
+        """Downloads the rest. Returns False if the local file is longer, so another archive's."""
         start, headers = self._so_far(), {}
         if start:
             etag = self._content.read_text(encoding="ascii")
@@ -202,9 +200,7 @@ def _room(directory: Path) -> Iterator[None]:
 
 
 def _unpack(archive: Path, files: Path, manifest_sha256: str) -> None:
-    """Extracts the members. Raises `ManifestMismatch` unless they are the files of the manifest,
-    and the manifest has the checksum that the service sent.
-    """
+    """Extracts the members. Raises `ManifestMismatch` unless the manifest has them all."""
     with tarfile.open(archive, mode="r:") as tar:
         expected = _manifest(tar, archive.name, manifest_sha256)
         found = dict[str, str]()

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from app.cli.options import LimitOption
 from app.cli.output import columns, console, fields, note
-from app.cli.remote import Remote, read_body, remote_command
+from app.cli.remote import LimitOption, Remote, read_body, remote_command
 from app.cli.replies import NOTHING, Reply, path_of
 from app.cli.terminal import ServiceError
 from app.kit.processes import INTERRUPTED, RUN_CANCELLED, RUN_FAILED

@@ -1,24 +1,23 @@
-"""`agent-rft files`: uploads, lists, shows, downloads and deletes files."""
+"""`agent-rft files`, and the local files that replies are written to, whole or not at all."""
 
 import os
 import stat
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, BinaryIO, Final
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Final
 
 import typer
 
-from app.cli.exports import download
-from app.cli.options import ForceOption, LimitOption, OutOption
 from app.cli.output import note
-from app.cli.remote import Remote, remote_command
+from app.cli.remote import ForceOption, LimitOption, OutOption, Remote, remote_command
 from app.cli.replies import Reply, path_of
-from app.cli.terminal import ServiceError, WrongOption, local_faults
+from app.cli.terminal import ServiceError, WrongOption, local_faults, whole_file
 from app.files.files import MAX_FILE_BYTES, MAX_PART_BYTES
 
 if TYPE_CHECKING:
     from app.cli.client import Service
+
 
 FILES: Final = "files"
 _UPLOADS: Final = "uploads"
@@ -170,3 +169,42 @@ def _in_parts(service: "Service", sent: _SentFile) -> Reply:
             service.post(f"{here}/cancel")
         raise
     return Reply(done.get("file", dict))
+
+
+_FORMATS: Final = {".jsonl": "jsonl", ".parquet": "parquet"}
+
+
+def export(
+    remote: Remote, job_id: str, rows: str, out: Path, *, force: bool, **conditions: Any
+) -> None:
+    """Writes the `rollouts` or the `metrics` of a job, and prints the path of the file."""
+    form = _FORMATS.get(out.suffix)
+    if form is None:
+        raise WrongOption(f"{out}: the name must end with {' or '.join(_FORMATS)}")
+    path = f"fine_tuning/jobs/{path_of(job_id)}/{rows}/export"
+    download(remote, path, out, force=force, about={"job_id": job_id}, format=form, **conditions)
+
+
+def download(
+    remote: Remote, path: str, out: Path, *, force: bool, about: dict[str, Any], **params: Any
+) -> None:
+    """Writes a reply and prints its path. Raises `ServiceError`, also for an existing file."""
+    target = out.expanduser().absolute()
+    _check(target, force=force)
+    with local_faults(target), whole_file(target) as file, remote.service() as service:
+        with service.stream("GET", path, params=params) as reply:
+            file.writelines(reply.chunks)
+        size = file.tell()
+    remote.out.line({**about, "path": str(target), "bytes": size}, str(target))
+
+
+def _check(target: Path, *, force: bool) -> None:
+    """Refuses an existing file; a device or a directory also with `force`."""
+    try:
+        mode = target.lstat().st_mode
+    except OSError:
+        return  # nothing stands there, or the directory cannot be read: writing says which
+    if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode)):
+        raise WrongOption(f"{target} is not a file: choose another --out")
+    if not force:
+        raise WrongOption(f"{target} exists: pass --force to replace it, or another --out")

@@ -10,15 +10,20 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 from rich.text import Text
 
-from app.cli.charts import chart
-from app.cli.exports import export
-from app.cli.files import FILES, upload
-from app.cli.options import ForceOption, JobArgument, LimitOption, OutOption, finite
-from app.cli.output import columns, console, note
-from app.cli.printable import duration, printable
-from app.cli.remote import Remote, read_body, remote_command
+from app.cli.files import FILES, export, upload
+from app.cli.output import chart, columns, console, note
+from app.cli.remote import (
+    ForceOption,
+    JobArgument,
+    LimitOption,
+    OutOption,
+    Remote,
+    finite,
+    read_body,
+    remote_command,
+)
 from app.cli.replies import NOTHING, Reply, path_of
-from app.cli.terminal import CreationUnknown, ServiceError, issue_lines
+from app.cli.terminal import CreationUnknown, ServiceError, duration, issue_lines, printable
 from app.kit.errors import PreflightIssue
 from app.kit.processes import FAILED, NO_ANSWER
 from app.rollouts.metrics import REWARD_MEAN

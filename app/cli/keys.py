@@ -11,16 +11,12 @@ from typing import Any
 
 import typer
 
-from app.cli.options import DEFAULT_DATA_DIR, DataDirOption
+from app.cli.remote import DEFAULT_DATA_DIR, DataDirOption
 from app.database import Database
 from app.local.layout import UpOptions, build_settings
 from app.local.state import DataDir, load_state
 from app.settings import HostSettings, Settings, load_settings
-from app.wiring import (
-    dashboard_session_service,
-    provisioning_service,
-    rewrapping_service,
-)
+from app.wiring import dashboard_session_service, provisioning_service, rewrapping_service
 
 DEVELOPMENT_SLUG = "development"
 DEFAULT_PORT = 8000
@@ -93,9 +89,7 @@ async def _rewrap(settings: Settings) -> dict[str, Any]:
 
 
 def _owner_settings(data_dir: Path) -> Settings:
-    """Returns the settings of the installation that the environment names, else of the directory's.
-    Raises `DataDirUnusable`.
-    """
+    """Returns the settings of the environment, else of the directory. Raises `DataDirUnusable`."""
     host = HostSettings()
     if host.owner_database_url is not None:
         return Settings(database_url=host.owner_database_url)

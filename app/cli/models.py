@@ -13,13 +13,17 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
-from app.cli.options import finite
 from app.cli.output import note
-from app.cli.printable import moment, printable, printable_lines
-from app.cli.remote import Remote, remote_command
-from app.cli.replies import NOTHING, Reply, path_of, unreadable_reply
-from app.cli.server_events import server_events
-from app.cli.terminal import ServiceError, WrongOption, read_stdin
+from app.cli.remote import Remote, finite, remote_command
+from app.cli.replies import NOTHING, Reply, path_of, server_events, unreadable_reply
+from app.cli.terminal import (
+    ServiceError,
+    WrongOption,
+    moment,
+    printable,
+    printable_lines,
+    read_stdin,
+)
 from app.kit.processes import NO_ANSWER
 
 if TYPE_CHECKING:
@@ -31,9 +35,7 @@ _NOT_IN_NAMES: Final = re.compile(r"[^\w.-]+")
 NameArgument = Annotated[str, typer.Argument(help="Tuned model or checkpoint, as chat takes it.")]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace an earlier download in DIR.")]
 Archive = Callable[["Service", str, Callable[[str], None]], str]
-"""Returns the path of an archive once it can be downloaded. Gets the service, the path of the model
-and a function that shows a state.
-"""
+"""Returns the path of an archive, of service and model; calls the function with states."""
 
 models = typer.Typer()
 
@@ -113,9 +115,7 @@ def _target(name: str) -> Path:
 
 
 def _fetch(remote: Remote, name: str, target: Path, archive: Archive, *, force: bool) -> None:
-    """Downloads an archive of a model into a directory, and prints its path. Raises `ServiceError`,
-    and `DownloadFailed` for faults of this machine.
-    """
+    """Downloads an archive and prints its path. Raises `ServiceError`, `DownloadFailed`."""
     from app.cli.downloading import ModelDownload  # noqa: PLC0415 - imports httpx
 
     with (
@@ -182,8 +182,6 @@ _ANSWER_BYTES: Final = 1024**3
 
 @dataclass(frozen=True, slots=True)
 class _Chat:
-    """A conversation with a model."""
-
     service: "Service"
     options: dict[str, Any]
 
@@ -214,8 +212,7 @@ class _Chat:
                     raise unreadable_reply(reply.url) from error
                 if (fault := chunk.child("error")) is not None:
                     raise ServiceError(
-                        f"the answer ended early: {fault.find('message', str)}",
-                        exit_code=NO_ANSWER,
+                        f"the answer ended early: {fault.find('message', str)}", exit_code=NO_ANSWER
                     )
                 for piece in chunk.children("choices"):
                     if text := (piece.child("delta") or NOTHING).find("content", str):

@@ -2,7 +2,8 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
@@ -12,8 +13,8 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from app.cli.printable import printable
 from app.cli.replies import Reply
+from app.cli.terminal import printable
 from app.kit.errors import AgentRftError
 
 ENVELOPE_VERSION: Final = 1
@@ -61,9 +62,7 @@ class Output:
 
     @contextmanager
     def failures(self) -> Iterator[None]:
-        """Prints the envelope of a failure of the block; the text for people goes to standard error
-        instead.
-        """
+        """Prints a failure of the block as an envelope; its text goes to standard error."""
         try:
             yield
         except AgentRftError as failure:
@@ -78,9 +77,7 @@ class Output:
 
 
 def console() -> Console:
-    """Returns standard output. It interprets no markup, so that a text of the service never becomes
-    a style.
-    """
+    """Returns standard output; it reads no markup, so no text of the service becomes a style."""
     wide = None if sys.stdout.isatty() else _WIDE
     return Console(
         file=sys.stdout, width=wide, markup=False, highlight=False, emoji=False, soft_wrap=False
@@ -94,9 +91,7 @@ def note(text: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Wraps lines to the width of the console. Continuation lines are indented, so that no text
-    begins a line only because of its length.
-    """
+    """Wraps lines and indents their continuation, so that no text begins a line by its length."""
 
     lines: Sequence[str]
     style: str = ""
@@ -128,7 +123,6 @@ class _TrimmedTable:
 
 
 def columns(header: Sequence[str], rows: Iterable[Sequence[object]]) -> RenderableType:
-    """Returns a table of cells, each on one line."""
     table = Table(box=None, pad_edge=False, show_edge=False, header_style="bold")
     for name in header:
         table.add_column(Text(printable(name)), overflow="fold")
@@ -138,7 +132,6 @@ def columns(header: Sequence[str], rows: Iterable[Sequence[object]]) -> Renderab
 
 
 def fields(pairs: Iterable[tuple[str, object]]) -> RenderableType:
-    """Returns names with their values, one pair a line."""
     table = Table(box=None, pad_edge=False, show_edge=False, show_header=False)
     table.add_column(style="bold")
     table.add_column(overflow="fold")
@@ -159,3 +152,54 @@ def cell_text(value: object) -> str:
             return printable(json.dumps(value, ensure_ascii=False))
         case _:
             return printable(str(value))
+
+
+Points = Sequence[tuple[int, float]]
+_BLOCKS: Final = " ▁▂▃▄▅▆▇█"
+_FULL: Final = len(_BLOCKS) - 1
+_SCALE: Final = 10
+"""Columns of the numbers at the left."""
+
+
+def chart(series: Mapping[str, Points], *, width: int, height: int) -> str:
+    """Returns lines of text: under the label of each curve its columns, `height` lines high. All
+    curves share the steps from left to right; each has a scale of its own.
+    """
+    drawn = {label: sorted(points) for label, points in series.items() if points}
+    steps = [step for points in drawn.values() for step, _ in points]
+    lines = []
+    for label, points in drawn.items():
+        lines.append(printable(label))
+        lines += _columns(points, min(steps), max(steps), width=width - _SCALE - 2, height=height)
+    if drawn:
+        lines.append(f"{'step':>{_SCALE}}  {min(steps)} to {max(steps)}")
+    return "\n".join(lines)
+
+
+def _columns(points: Points, first: int, last: int, *, width: int, height: int) -> list[str]:
+    values = [value for _, value in points]
+    low, high = min(values), max(values)
+    levels = [_level(one, low, high, height * _FULL) for one in _spread(points, first, last, width)]
+    lines = []
+    for row in reversed(range(height)):
+        number = {height - 1: f"{high:.4g}", 0: f"{low:.4g}"}.get(row, "")
+        cells = (_BLOCKS[min(max(level - row * _FULL, 0), _FULL)] for level in levels)
+        lines.append(f"{number:>{_SCALE}} │{''.join(cells)}".rstrip())
+    return lines
+
+
+def _spread(points: Points, first: int, last: int, width: int) -> list[float | None]:
+    """Returns the newest value at each column's step; `None` before the first."""
+    steps = [step for step, _ in points]
+    found: list[float | None] = []
+    for column in range(width):
+        at = bisect_right(steps, first + (last - first) * column / max(width - 1, 1))
+        found.append(points[at - 1][1] if at else None)
+    return found
+
+
+def _level(value: float | None, low: float, high: float, top: int) -> int:
+    """Returns the height of a column in eighths of a line: 1 for the lowest value."""
+    if value is None:
+        return 0
+    return top // 2 if high == low else 1 + round((value - low) / (high - low) * (top - 1))

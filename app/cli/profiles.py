@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 import typer
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
-from app.cli.options import JsonOption
 from app.cli.output import Output, note
+from app.cli.remote import JsonOption
 from app.cli.terminal import WrongOption, local_faults, read_stdin, whole_file
 
 DEFAULT: Final = "default"
@@ -39,9 +39,7 @@ NOWHERE: Final = ServiceAddress(None, None)
 
 @dataclass(frozen=True, slots=True)
 class AddressSources:
-    """The sources of address and key: options, a profile named by an option or a variable, and
-    variables.
-    """
+    """Where address and key come from: options, a named profile, variables."""
 
     base_url: str | None
     api_key: str | None = field(repr=False)
@@ -58,9 +56,7 @@ def profiles_file() -> Path:
 
 
 def read_profiles() -> dict[str, Profile]:
-    """Reads the profiles. Raises `ServiceError` for a file that others may read, or that is not a
-    file of profiles.
-    """
+    """Raises `ServiceError` for a file that others may read, or that has no profiles."""
     path = profiles_file()
     with local_faults(path):
         try:
@@ -79,9 +75,7 @@ def read_profiles() -> dict[str, Profile]:
 
 @contextmanager
 def changing_profiles() -> Iterator[dict[str, Profile]]:
-    """Yields the profiles, and writes them after the block. Only one program at a time does
-    this.
-    """
+    """Yields the profiles and writes them after the block; one program at a time."""
     with _locked():
         known = read_profiles()
         yield known
@@ -161,9 +155,7 @@ def _address_by_profile(named: AddressSources, name: str) -> ServiceAddress:
 
 
 def _key_of_variables(named: AddressSources) -> str | None:
-    """Returns the variables' key for a typed address. Raises `ServiceError` if they have another
-    address.
-    """
+    """Returns the variables' key. Raises `ServiceError` if it is for another address."""
     address = named.variables.base_url
     if named.variables.api_key is None:
         return None

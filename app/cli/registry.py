@@ -7,12 +7,10 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from app.cli.options import LimitOption
 from app.cli.output import note
-from app.cli.printable import moment, printable
-from app.cli.remote import Remote, Run, read_body, remote_command
+from app.cli.remote import LimitOption, Remote, Run, read_body, remote_command
 from app.cli.replies import NOTHING, Reply, path_of
-from app.cli.terminal import WrongOption, local_faults
+from app.cli.terminal import WrongOption, local_faults, moment, printable
 from app.kit.processes import TEST_FAILED
 
 _TEST_TIMEOUT_S: Final = 300.0

@@ -1,12 +1,15 @@
-"""Reads the few keys of a reply that a command shows. All others may change with versions."""
+"""Reads replies: the few keys that a command shows, of which all others may change with versions;
+and streams of server-sent events, however their bytes are cut.
+"""
 
 import math
 import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 from urllib.parse import quote
 
-from app.cli.printable import moment
-from app.cli.terminal import ServiceError, WrongOption
+from app.cli.terminal import ServiceError, WrongOption, moment
 from app.kit.processes import NO_ANSWER
 
 _ID: Final = re.compile(r"[!-~]{1,256}")
@@ -19,9 +22,7 @@ def is_service_id(text: str) -> bool:
 
 
 class Reply:
-    """A JSON object of the service. A key without a value of the kind that is asked for raises
-    `ServiceError`.
-    """
+    """A JSON object of the service. Keys of another kind raise `ServiceError`."""
 
     __slots__ = ("_path", "data")
 
@@ -70,7 +71,6 @@ class Reply:
         return [Reply(one, f"{self._at(key)}.{number}") for number, one in enumerate(found)]
 
     def texts(self) -> dict[str, str]:
-        """Returns the object as texts by name."""
         return {key: self.text(key) for key in self.data}
 
     def _at(self, key: str) -> str:
@@ -112,3 +112,58 @@ def path_of(*parts: str) -> str:
 
 def not_text() -> ServiceError:
     return WrongOption("an argument is not UTF-8 text")
+
+
+_LONGEST: Final = 16 * 1024**2
+
+
+@dataclass(frozen=True, slots=True)
+class ServerEvent:
+    """One message. Without data it only shows that the connection is alive."""
+
+    name: str = ""
+    data: str = ""
+    id: str | None = None
+
+
+def server_events(chunks: Iterable[bytes]) -> Iterator[ServerEvent]:
+    """Yields the messages, and empty ones for comments. Raises `ServiceError`."""
+    read, data, size = dict[str, str](), list[str](), 0
+    for line in _lines(chunks):
+        text = line.rstrip(b"\r").decode("utf-8", "replace")
+        size += len(line)
+        if size > _LONGEST:
+            raise _too_long()
+        key, _, value = text.partition(":")
+        if text and not key:
+            yield ServerEvent()
+        elif key == "data":
+            data.append(value.removeprefix(" "))
+        elif text:
+            read[key] = value.removeprefix(" ")
+        else:
+            if data:
+                yield ServerEvent(read.get("event", ""), "\n".join(data), read.get("id"))
+            read, data, size = {}, [], 0
+
+
+def _lines(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """Yields complete lines; an incomplete line of a broken connection is dropped."""
+    # The beginning of a line, in pieces: joined with each chunk, a long line is copied each time.
+    pieces: list[bytes] = []
+    size = 0
+    for chunk in chunks:
+        first, *more = chunk.split(b"\n")
+        pieces.append(first)
+        size += len(first)
+        if more:
+            yield b"".join(pieces)
+            *lines, rest = more
+            yield from lines
+            pieces, size = [rest], len(rest)
+        if size > _LONGEST:
+            raise _too_long()
+
+
+def _too_long() -> ServiceError:
+    return ServiceError("the service's stream has no end of a message", exit_code=NO_ANSWER)

@@ -11,12 +11,19 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from app.cli.exports import export
-from app.cli.options import ForceOption, JobArgument, LimitOption, OutOption, finite
+from app.cli.files import export
 from app.cli.output import Lines, console
-from app.cli.printable import printable, printable_lines
-from app.cli.remote import Remote, remote_command
+from app.cli.remote import (
+    ForceOption,
+    JobArgument,
+    LimitOption,
+    OutOption,
+    Remote,
+    finite,
+    remote_command,
+)
 from app.cli.replies import NOTHING, Reply, path_of
+from app.cli.terminal import printable, printable_lines
 
 _SIDE_BY_SIDE: Final = 100
 """Columns of a terminal from which two rollouts are shown side by side."""
@@ -155,9 +162,7 @@ def _title(rollout: Reply) -> str:
 
 
 def parts_of(rollout: Reply) -> list[str]:
-    """Returns the prompt's messages, the turns with their calls, and the grader's reasons, each as
-    lines that a terminal may show.
-    """
+    """Returns messages, turns with calls, and reasons, as lines that a terminal may show."""
     trace, parts = rollout.child("trace") or NOTHING, list[str]()
     messages, played_turns = trace.children("messages"), trace.children("turns")
     turns = iter(enumerate(played_turns, start=1))

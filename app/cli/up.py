@@ -13,7 +13,7 @@ from typing import Any, Final, TextIO
 import typer
 from pydantic import ValidationError
 
-from app.cli.options import describe
+from app.cli.remote import describe
 from app.kit.processes import FAILED, WRONG_OPTIONS, running_module
 from app.local.base_model import (
     LastModel,
@@ -68,9 +68,7 @@ _TOYS = {
 
 
 def start(data_dir: Path, options: UpOptions, *, ready_fd: int | None) -> None:
-    """Supervises until a stop signal. Reports readiness or the failure to `ready_fd` if it is set,
-    else readiness to standard output.
-    """
+    """Supervises until a stop signal. Reports to `ready_fd` if it is set."""
 
     def on_ready(announcement: Announcement) -> None:
         if ready_fd is None:
@@ -114,12 +112,8 @@ def choose_model(
             host=host,
             memory=ConfiguredRuns().runs.memory,
             before=read_chosen(directory),
-            consent=lambda text: yes or _confirmed(text),
+            consent=lambda text: yes or (sys.stdin.isatty() and typer.confirm(text, err=True)),
         )
-
-
-def _confirmed(text: str) -> bool:
-    return sys.stdin.isatty() and typer.confirm(text, err=True)
 
 
 def start_detached(data_dir: Path, options: UpOptions) -> None:

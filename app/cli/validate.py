@@ -18,12 +18,7 @@ from app.graders.choice import GraderChoice
 from app.jobs.call_checks import base_model, estimate_of, inspection_request
 from app.jobs.call_faults import call_issues, is_service_file, unchecked_parts
 from app.jobs.dataset_checks import environment_of, inspect, tasks_of, with_environment_grader
-from app.jobs.grader_choice import (
-    auto_of,
-    choice_warnings,
-    choose_from_files,
-    with_grader,
-)
+from app.jobs.grader_choice import auto_of, choice_warnings, choose_from_files, with_grader
 from app.jobs.method_parts import method_of, method_type, reinforcement_of
 from app.jobs.preflight import DatasetReport, FileSummary, PreflightReport, issue_of
 from app.jobs.preflight_schemas import FineTuningJobValidation, read_call
@@ -77,9 +72,7 @@ def _refuse(message: str) -> int:
 
 
 def _report(
-    body: dict[str, Any],
-    files: dict[str, Path | None],
-    base_models: tuple[BaseModelSpec, ...],
+    body: dict[str, Any], files: dict[str, Path | None], base_models: tuple[BaseModelSpec, ...]
 ) -> PreflightReport:
     # A file of the command line replaces a parameter that the call does not have yet.
     body = {**{param: str(path) for param, path in files.items() if path}, **body}
@@ -109,10 +102,7 @@ def _inspected(
     if any(files.values()) and not missing:
         dataset = inspect(
             inspection_request(
-                body,
-                base,
-                training=files["training_file"],
-                validation=files["validation_file"],
+                body, base, training=files["training_file"], validation=files["validation_file"]
             )
         )
         issues += dataset.issues
@@ -139,9 +129,7 @@ def _with_environment(
     directory: Path,
     issues: list[PreflightIssue],
 ) -> tuple[dict[str, Any], dict[str, Path | None]]:
-    """Returns the call with its environment's grader, and the files of its tasks, written to the
-    directory. Tasks that cannot be generated are an issue.
-    """
+    """Returns the call with its environment's grader, and the files of its tasks or an issue."""
     environment = environment_of(body)
     if environment is None:
         return body, files
@@ -168,9 +156,7 @@ def _with_environment(
 def _with_inline_rows(
     body: dict[str, Any], files: dict[str, Path | None], directory: Path
 ) -> dict[str, Path | None]:
-    """Returns the files, or those of the rows that the call has as its `curriculum`, written to the
-    directory.
-    """
+    """Returns the files, or those of an inline `curriculum`, written to the directory."""
     sent = body.get("curriculum")
     if any(files.values()) or not isinstance(sent, dict) or "id" in sent:
         return files

@@ -17,23 +17,22 @@ from rich.table import Table
 from rich.text import Text
 from typing_extensions import override
 
-from app.cli.charts import chart
 from app.cli.client import PATIENCE_S, NoAnswer, Service, ServicePatience
 from app.cli.jobs import JOBS, progress
-from app.cli.output import Output, console, note
-from app.cli.printable import duration, moment, printable
+from app.cli.output import Output, chart, console, note
 from app.cli.remote import Remote
-from app.cli.replies import NOTHING, Reply, is_service_id, path_of, unreadable_reply
-from app.cli.server_events import ServerEvent, server_events
-from app.cli.terminal import ServiceError
-from app.kit.errors import NOTHING_TO_LEARN as NOTHING_TO_LEARN_CODE
-from app.kit.processes import (
-    INTERRUPTED,
-    JOB_PAUSED,
-    NOTHING_TO_LEARN,
-    RUN_CANCELLED,
-    RUN_FAILED,
+from app.cli.replies import (
+    NOTHING,
+    Reply,
+    ServerEvent,
+    is_service_id,
+    path_of,
+    server_events,
+    unreadable_reply,
 )
+from app.cli.terminal import ServiceError, duration, moment, printable
+from app.kit.errors import NOTHING_TO_LEARN as NOTHING_TO_LEARN_CODE
+from app.kit.processes import INTERRUPTED, JOB_PAUSED, NOTHING_TO_LEARN, RUN_CANCELLED, RUN_FAILED
 from app.rollouts.metrics import DISCARDED_COUNT, DISCARDED_SHARE, LOSS, REWARD_MEAN
 
 _LAST_EVENT_ID: Final = "Last-Event-ID"
@@ -74,7 +73,6 @@ class State:
 
     @property
     def ending(self) -> str:
-        """Returns the sentence with which following the job ends."""
         error = self.reply.child("error")
         match self.status:
             case "succeeded":
@@ -297,9 +295,7 @@ class LiveView(JobView):
 
 
 def watch_job(remote: Remote, job_id: str, job: Reply | None = None) -> int:
-    """Returns the exit code of the job's end, `INTERRUPTED` after Ctrl-C, which leaves the job
-    running. Reads the job unless it is passed.
-    """
+    """Returns the code of the job's end, or `INTERRUPTED`. Reads the job unless it is passed."""
     with remote.service() as service:
         view = _view(remote.out, service, job or _found(service, job_id))
         code = 0

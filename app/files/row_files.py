@@ -90,7 +90,7 @@ async def rows_at(
 ) -> dict[int, FileLine]:
     """Returns the wanted rows, reads no further, and closes `chunks`. Raises `RowsTooFar`."""
     missing, found, row = set(wanted), dict[int, FileLine](), 0
-    async with aclosing(chunks), aclosing(_lines(chunks, max_bytes=max_bytes)) as lines:
+    async with aclosing(chunks), aclosing(lines_of(chunks, max_bytes=max_bytes)) as lines:
         async for line in lines:
             if is_blank(line.content):
                 continue
@@ -103,9 +103,10 @@ async def rows_at(
     return found
 
 
-async def _lines(
-    chunks: AsyncIterator[bytes], *, max_bytes: int | None
+async def lines_of(
+    chunks: AsyncIterator[bytes], *, max_bytes: int | None = None
 ) -> AsyncGenerator[FileLine, None]:
+    """Yields the lines without their ends. Raises `RowsTooFar` after `max_bytes`."""
     rest, read, number = b"", 0, 0
     async for chunk in chunks:
         read += len(chunk)

@@ -169,10 +169,18 @@ class DescribedFields:
 
 class DescribedModel(DescribedFields, BaseModel):
     @classmethod
-    def read(cls, value: object, /, **given: Any) -> Self:
-        """Reads each field that is not given from the attribute of its name, if there is one."""
-        names = [name for name in cls.model_fields if name not in given and hasattr(value, name)]
-        return cls(**{name: getattr(value, name) for name in names}, **given)
+    def read(cls, *values: object, **given: Any) -> Self:
+        """Makes the reply of domain values: each field that is not given from the attribute of its
+        name, of the first value that has it; a field without one keeps its default. Values inside
+        become nested replies alike.
+        """
+        found = {
+            name: getattr(each, name)
+            for each in reversed(values)
+            for name in cls.model_fields
+            if hasattr(each, name)
+        }
+        return cls.model_validate({**found, **given}, from_attributes=True)
 
 
 def field_text(owner: type, field: str) -> str | None:

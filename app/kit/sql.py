@@ -82,6 +82,21 @@ def unix_or_none(moment: datetime | None) -> int | None:
     return None if moment is None else unix(moment)
 
 
+class SessionRows:
+    """A store of one session."""
+
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+
+class ProjectRows:
+    """A store of one session with the rows of one project."""
+
+    def __init__(self, session: AsyncSession, project_id: str) -> None:
+        self._session = session
+        self._project_id = project_id
+
+
 Value = TypeVar("Value")
 
 

@@ -1,4 +1,6 @@
-"""The Postgres of a data directory: the running one, or one that is started for a command."""
+"""Takes a backup of an installation, also while it runs, and restores one into a new directory,
+from which `agent-rft up` continues. Jobs that were running continue from the time of the backup.
+"""
 
 import importlib.metadata
 import shutil
@@ -6,7 +8,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -17,17 +19,20 @@ from psycopg import Connection
 from app.jobs.jobs import ENDED
 from app.kit.directories import MANIFEST, ManifestMismatch, read_manifest
 from app.kit.objects import link_or_copy
+from app.kit.processes import running_module
 from app.local import backup_files as files
 from app.local import layout
-from app.local.backup_files import BackupUnusable, Manifest
-from app.local.base_model import read_chosen
-from app.local.commands import CommandFailed, run_once
+from app.local.backup_files import BackupSecrets, BackupUnusable, Manifest
+from app.local.base_model import read_chosen, write_chosen
+from app.local.layout import UpOptions
 from app.local.probes import stop_in_order, wait_ready
-from app.local.processes import Child
-from app.local.provision import DATABASE
-from app.local.servers import SUPERUSER, PostgresServer
+from app.local.processes import Child, CommandFailed, run_once
+from app.local.provision import DATABASE, provision, revisions
+from app.local.servers import SUPERUSER, PostgresServer, find_postgres
 from app.local.state import (
     DataDir,
+    DataDirBusy,
+    DataDirUnusable,
     InstallationState,
     load_state,
     owner_pid,
@@ -92,7 +97,7 @@ def running_server(
         stop_in_order([[child]])
 
 
-_DUMP_TIMEOUT_S: Final = 24 * 3600.0
+_TIMEOUT_S: Final = 24 * 3600.0
 
 
 class Snapshot:
@@ -109,7 +114,6 @@ class Snapshot:
         return frozenset(key for key in self._query(_NAMED_OBJECTS) if key)
 
     def dump(self, target: Path) -> None:
-        """Dumps the whole database as of the snapshot."""
         run_once(
             (
                 *(self._server.binaries.program("pg_dump"), "--format=custom"),
@@ -117,7 +121,7 @@ class Snapshot:
                 *connection_options(self._server),
             ),
             environment={"PGPASSWORD": self._server.password},
-            timeout_s=_DUMP_TIMEOUT_S,
+            timeout_s=_TIMEOUT_S,
         )
 
     def _query(self, sql: str) -> list[Any]:
@@ -147,9 +151,7 @@ def connection_options(server: PostgresServer) -> tuple[str, ...]:
 
 
 def stage(objects: Path, needed: frozenset[str], target: Path) -> frozenset[str]:
-    """Links all objects. Returns the needed keys that are missing, or that the service removed
-    meanwhile.
-    """
+    """Links all objects. Returns the needed keys that are missing."""
     with suppress(shutil.Error):  # objects that were removed meanwhile
         shutil.copytree(
             objects,
@@ -163,9 +165,7 @@ def stage(objects: Path, needed: frozenset[str], target: Path) -> frozenset[str]
 
 
 def _is_whole(staged: Path) -> bool:
-    """Returns whether an object is there, and of a directory each file of its manifests: a removal
-    takes them away one after another.
-    """
+    """Returns whether an object is there, and each file of a directory's manifests."""
     if staged.is_file():
         return True
     directories = {path.parent for path in staged.rglob("*") if path.is_file()}
@@ -207,7 +207,8 @@ def take(data_dir: DataDir, options: BackupOptions, host: HostSettings) -> Manif
         shutil.rmtree(staging, ignore_errors=True)
     secret_key = host.secret_key.get_secret_value() if host.secret_key else state.secret_key
     if options.with_secret_key:
-        write_private(out / files.SECRETS, _secrets(state, secret_key))
+        keys = {"api_key": state.api_key, "admin_key": state.admin_key}
+        write_private(out / files.SECRETS, {"secret_key": secret_key, **keys})
     made = Manifest(
         format=files.FORMAT,
         taken_at=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -228,9 +229,7 @@ def take(data_dir: DataDir, options: BackupOptions, host: HostSettings) -> Manif
 def _freeze(
     server: PostgresServer, options: BackupOptions, staging: Path
 ) -> tuple[str, frozenset[str]]:
-    """Dumps the database and links the objects of one moment. Returns the revision of the schema
-    and the keys of objects that were not found.
-    """
+    """Dumps the database and links its objects of one moment. Returns schema and missing keys."""
     before: frozenset[str] | None = None
     for _ in range(_TRIES):
         with open_snapshot(server) as snapshot:
@@ -252,5 +251,127 @@ def _freeze(
     )
 
 
-def _secrets(state: InstallationState, secret_key: str) -> dict[str, Any]:
-    return {"secret_key": secret_key, "api_key": state.api_key, "admin_key": state.admin_key}
+_ANY_PORT: Final = 8000
+
+
+def restore(source: Path, target: Path, host: HostSettings, *, unsigned: bool = False) -> Manifest:
+    """Raises `BackupUnusable`, `DataDirBusy`, and `DataDirUnusable` if the target is not empty."""
+    target = target.expanduser().absolute()
+    _refuse_used(target)
+    if target.is_relative_to(source):
+        raise DataDirUnusable(f"{target} is within the backup: choose another --data-dir")
+    secrets = _secrets(source, host)
+    found = files.read_manifest(source, secret_key=secrets.secret_key, unsigned=unsigned)
+    _refuse_newer(found, host)
+    files.verify(source, found)
+    with _appearing(target) as data_dir:
+        state = replace(InstallationState.new(), **asdict(secrets))
+        data_dir.objects.mkdir(mode=0o700)
+        if files.OBJECTS in found.files:
+            files.unpack(source, found, data_dir.objects)
+        if found.base_model is not None:
+            write_chosen(data_dir, found.base_model)
+        dump = data_dir.root / files.DUMP
+        files.copy(source, found, files.DUMP, dump)
+        with running_server(data_dir, state, host) as server:
+            provision(server, state)
+            _load(dump, server)
+            _migrate(state, data_dir, host)
+        dump.unlink()
+        save_state(data_dir, state)
+    return found
+
+
+def _refuse_used(target: Path) -> None:
+    if target.is_symlink() or (target.exists() and (not target.is_dir() or any(target.iterdir()))):
+        raise DataDirUnusable(f"{target} is not empty: a backup is restored into a new directory")
+
+
+@contextmanager
+def _appearing(target: Path) -> Iterator[DataDir]:
+    """Yields an empty directory beside the target, which becomes the target when the block ends
+    well and is removed when it does not.
+
+    The lock is held from before the first removal until after the last one, so that two restores
+    into the same target never work in one directory. Raises `DataDirBusy`.
+    """
+    data_dir = DataDir.at(target.with_name(f".{target.name}.restoring"))
+    try:
+        with ownership(data_dir):
+            try:
+                _empty(data_dir)  # leftovers of a killed restore
+                yield DataDir.at(data_dir.root)
+                _refuse_used(target)
+                data_dir.root.replace(target)
+                (target / data_dir.lock_file.name).unlink()
+            except BaseException:
+                _empty(data_dir)
+                data_dir.lock_file.unlink(missing_ok=True)
+                with suppress(OSError):
+                    data_dir.root.rmdir()
+                raise
+    except DataDirBusy as error:
+        raise DataDirBusy(f"another restore into {target} is running: wait for its end") from error
+
+
+def _empty(data_dir: DataDir) -> None:
+    if not data_dir.root.exists():
+        return
+    for path in data_dir.root.iterdir():
+        if path == data_dir.lock_file:
+            continue
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink()
+
+
+def _refuse_newer(found: Manifest, host: HostSettings) -> None:
+    major = find_postgres(host.pg_bin).major
+    if found.postgres > major:
+        raise BackupUnusable(
+            f"the backup is of Postgres {found.postgres}, and version {major} is installed: set "
+            "AGENT_RFT_PG_BIN to the directory of a newer one"
+        )
+    if found.schema not in revisions():
+        raise BackupUnusable(
+            f"the backup is of another version ({found.version}, schema {found.schema}), newer "
+            "than this one or from before the first release: install that version to restore it"
+        )
+
+
+def _secrets(source: Path, host: HostSettings) -> BackupSecrets:
+    """Returns the values of the state that are restored, not generated. Raises `BackupUnusable`."""
+    if host.secret_key is not None:
+        return BackupSecrets(secret_key=host.secret_key.get_secret_value())
+    secrets = files.read_secrets(source)
+    if secrets is None:
+        raise BackupUnusable(
+            "the backup does not include the secret key, without which its API keys and sealed "
+            "headers are useless: set AGENT_RFT_SECRET_KEY to the key of the installation that it "
+            "was taken of"
+        )
+    return secrets
+
+
+def _load(dump: Path, server: PostgresServer) -> None:
+    run_once(
+        (
+            *(server.binaries.program("pg_restore"), "--exit-on-error", "--single-transaction"),
+            *connection_options(server),
+            str(dump),
+        ),
+        environment={"PGPASSWORD": server.password},
+        timeout_s=_TIMEOUT_S,
+    )
+
+
+def _migrate(state: InstallationState, data_dir: DataDir, host: HostSettings) -> None:
+    settings = layout.build_settings(
+        UpOptions(port=_ANY_PORT), host=host, state=state, data_dir=data_dir
+    )
+    run_once(
+        running_module("app.local.provision"),
+        environment=layout.environment_of(settings),
+        timeout_s=_TIMEOUT_S,
+    )

@@ -185,9 +185,7 @@ def _described(path: Path) -> Iterator[None]:
 
 
 def verify(directory: Path, manifest: Manifest) -> None:
-    """Reads every file. Raises `BackupUnusable` with the first one that differs, is missing or is
-    not in the manifest.
-    """
+    """Reads every file. Raises `BackupUnusable` with the first that is not as the manifest says."""
     expected = {*manifest.files, MANIFEST, SIGNATURE}
     for path in sorted(directory.iterdir()):
         with open_plain(path):
@@ -284,9 +282,7 @@ def _content(path: Path) -> bytes:
 
 @contextmanager
 def open_plain(path: Path) -> Iterator[BufferedReader]:
-    """Opens a file for reading. Raises `FileNotFoundError`, and `BackupUnusable` for anything but
-    a plain file that can be read.
-    """
+    """Raises `FileNotFoundError`, and `BackupUnusable` for all but a readable plain file."""
     try:
         file = open(path, "rb", opener=_open_at_once)  # noqa: SIM115 - `Path` has no opener
     except FileNotFoundError:

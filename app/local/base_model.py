@@ -96,10 +96,7 @@ def requested_model(
 def checked_models(
     models: tuple[BaseModelSpec, ...], *, on_cpu_engine: bool
 ) -> tuple[BaseModelSpec, ...]:
-    """Returns the models with the refusal of each that cannot be trained or, where the service has
-    its own CPU engine, served. Shipped models are known to work. Raises `EmbeddedError` if no
-    model is left.
-    """
+    """Returns the models with their refusals. Raises `EmbeddedError` if none is left."""
     if all(model in known_by_name() for model in models):
         return models
     done = subprocess.run(  # noqa: S603 - our own program
@@ -152,10 +149,6 @@ def write_chosen(data_dir: DataDir, chosen: ChosenModel) -> None:
     write_private(data_dir.base_model_file, chosen.model_dump(mode="json"))
 
 
-def forget_chosen_model(data_dir: DataDir) -> None:
-    data_dir.base_model_file.unlink(missing_ok=True)
-
-
 def read_chosen(data_dir: DataDir) -> ChosenModel | None:
     """Returns the model of the last start, `None` without one. Raises `DataDirUnusable`."""
     try:
@@ -170,9 +163,7 @@ def read_chosen(data_dir: DataDir) -> ChosenModel | None:
 
 
 def _where_it_is_now(chosen: ChosenModel) -> ChosenModel:
-    """Returns a shipped model with its directory in this installation, which may be another one
-    than that of the last start.
-    """
+    """Returns a shipped model with its directory in this installation."""
     for shipped in known_by_name():
         # Not its aliases: a directory of the user may be called so.
         if shipped.name == chosen.spec.name:
@@ -214,16 +205,14 @@ def shipped_choice(spec: BaseModelSpec) -> ModelChoice:
 def settle_base_model(
     choice: ModelChoice, data_dir: DataDir, host: HostSettings
 ) -> ChosenModel | None:
-    """Returns the model of this start and stores it for later ones; `None` means the models of the
-    settings. The caller holds the directory's lock. Raises `EmbeddedError`.
-    """
+    """Returns and stores the model of this start; `None`: those of the settings. Hold the lock."""
     try:
         match choice:
             case ChosenModel():
                 write_chosen(data_dir, choice)
                 return choice
             case ShippedModel():
-                forget_chosen_model(data_dir)
+                data_dir.base_model_file.unlink(missing_ok=True)
                 return None
             case LastModel():
                 return _last(data_dir, host)
@@ -246,9 +235,7 @@ def _last(data_dir: DataDir, host: HostSettings) -> ChosenModel | None:
 
 
 def next_base_models(data_dir: DataDir) -> tuple[BaseModelSpec, ...]:
-    """Returns the base models that `up` without `--model` would serve from a directory. Raises
-    `EmbeddedError`.
-    """
+    """Returns the models that `up` without `--model` would serve. Raises `EmbeddedError`."""
     chosen = None if _settings_name_models() else read_chosen(data_dir)
     if chosen is None:
         return ModelSettings().base_models
@@ -257,9 +244,7 @@ def next_base_models(data_dir: DataDir) -> tuple[BaseModelSpec, ...]:
 
 
 def refuse_settings(host: HostSettings, *, cure: str) -> None:
-    """Refuses a user's own model together with settings that name other models or another engine.
-    Raises `WrongOptions`.
-    """
+    """Raises `WrongOptions` for settings that name other models or another engine."""
     if _settings_name_models():
         raise WrongOptions(f"AGENT_RFT_BASE_MODELS is set: leave out {cure}")
     if host.engine_url is not None:
@@ -284,5 +269,4 @@ def to_arguments(choice: ModelChoice) -> tuple[str, ...]:
 
 
 def from_argument(text: str) -> ChosenModel | ShippedModel:
-    """Reads the value of `--chosen-model`."""
     return ShippedModel() if text == _SHIPPED else ChosenModel.model_validate_json(text)

@@ -58,21 +58,21 @@ def build_settings(
     def own_url(role: str, password: str) -> str:
         return database_url(state.postgres_port, role=role, password=password)
 
+    databases: dict[str, str] = {}  # `Settings` reads configured ones from the environment
     if host.database_url is None:
         databases = {
             "database_url": own_url(APP_ROLE, state.app_password),
             "worker_database_url": own_url(WORKER_ROLE, state.worker_password),
             "owner_database_url": own_url(OWNER_ROLE, state.owner_password),
         }
-    else:
-        databases = {}  # `Settings` reads them from the environment
     models = {} if chosen is None else {"base_models": (chosen.spec,)}
     overrides: dict[str, object] = {
         **databases,
         **models,
         "data_dir": data_dir.root,
         "objects_dir": data_dir.objects,
-        "redis_url": host.redis_url or _valkey_url(state),
+        "redis_url": host.redis_url
+        or f"redis://:{state.valkey_password}@{HOST}:{state.valkey_port}/0",
         "engine_url": host.engine_url or f"http://{HOST}:{state.engine_port}",
         "engine_api_key": host.engine_api_key or state.engine_api_key,
         "secret_key": host.secret_key or state.secret_key,
@@ -96,19 +96,13 @@ def _for_this_start(settings: Settings, options: UpOptions, chosen: ChosenModel 
     return settings.model_copy(update={"egress": egress, "lease": lease, "runs": runs})
 
 
-def _valkey_url(state: InstallationState) -> str:
-    return f"redis://:{state.valkey_password}@{HOST}:{state.valkey_port}/0"
-
-
 _PROXIES = "FORWARDED_ALLOW_IPS"
 _FIRST_ON_PATH: Final = ("--app-dir", sysconfig.get_path("stdlib"))
 """Uvicorn puts this folder before all others on the path of imports, by default the working
 directory, whose `queue.py` or `secrets.py` would run. The standard library comes first anyway.
 """
 _PROBE_API_S = 10.0
-"""Seconds between two probes of the API: after six unanswered probes of a second each, 66 s, it is
-replaced.
-"""
+"""Seconds between two probes of the API, which is replaced after six unanswered ones."""
 
 
 def api_child(settings: Settings, data_dir: DataDir, port: int) -> ChildSpec:
@@ -122,7 +116,7 @@ def api_child(settings: Settings, data_dir: DataDir, port: int) -> ChildSpec:
             *("--http", "app.http.protocol:Protocol", "--loop", "asyncio"),
             *_trusted_proxies(),
         ),
-        environment=_without(_environment(settings), hidden),
+        environment=_without(environment_of(settings), hidden),
         log=data_dir.logs / "api.log",
         # Not /readyz, which also fails while the disk is full: a restart would free no byte.
         ready=http_ok(HOST, port, "/healthz"),
@@ -142,9 +136,7 @@ def _trusted_proxies() -> tuple[str, ...]:
 
 
 def worker_child(settings: Settings, data_dir: DataDir, queue: str) -> ChildSpec:
-    """Returns the spec of one Celery worker. The worker of `control` also runs the beat scheduler
-    of periodic tasks.
-    """
+    """Returns the spec of a Celery worker; that of `control` also runs the beat scheduler."""
     log = data_dir.logs / f"{queue}.log"
     started = LogLine(log, " ready.")
     # Without a file of its own: all tasks are intervals, and a full disk must not stop the clock.
@@ -158,7 +150,7 @@ def worker_child(settings: Settings, data_dir: DataDir, queue: str) -> ChildSpec
             *("--without-mingle", "--without-gossip", *beat),
         ),
         environment={
-            **_without(_environment(as_worker), ("AGENT_RFT_OWNER_DATABASE_URL",)),
+            **_without(environment_of(as_worker), ("AGENT_RFT_OWNER_DATABASE_URL",)),
             **PASSIVE_THREADS,
             "OMP_NUM_THREADS": str(os.cpu_count() or 1),
             # A warm shutdown would wait hours for a job; a cold one re-queues its message at once.
@@ -175,9 +167,7 @@ def worker_child(settings: Settings, data_dir: DataDir, queue: str) -> ChildSpec
 
 
 def sandbox_child(settings: Settings, data_dir: DataDir) -> ChildSpec:
-    """Returns the spec of the runner of python graders. Its environment has no secret, neither of
-    this installation nor of the shell that started it.
-    """
+    """Returns the spec of the runner of python graders, whose environment has no secret."""
     answers = sandbox_answers(settings.sandbox_socket)
     return ChildSpec(
         name="sandbox",
@@ -194,11 +184,6 @@ def sandbox_child(settings: Settings, data_dir: DataDir) -> ChildSpec:
         directory=data_dir.root,
         required=False,
     )
-
-
-def owner_environment(settings: Settings) -> dict[str, str]:
-    """Returns the environment of the migration process, which connects as the tables' owner."""
-    return _environment(settings)
 
 
 def postgres_server(
@@ -223,7 +208,7 @@ def valkey_server(state: InstallationState, data_dir: DataDir, host: HostSetting
     )
 
 
-def _environment(settings: Settings) -> dict[str, str]:
+def environment_of(settings: Settings) -> dict[str, str]:
     return {**inherited_environment(), **to_environment(settings)}
 
 

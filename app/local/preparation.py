@@ -65,15 +65,9 @@ def _requirement() -> str:
 
 
 def find_vllm(
-    host: HostSettings,
-    *,
-    on_cpu: bool,
-    consent: Callable[[str], bool],
-    checkout: Path = _CHECKOUT,
+    host: HostSettings, *, on_cpu: bool, consent: Callable[[str], bool], checkout: Path = _CHECKOUT
 ) -> Path:
-    """Returns an interpreter with vLLM. `consent` is called before anything is installed. Raises
-    `EngineNotInstalled`.
-    """
+    """Returns an interpreter with vLLM; asks `consent` to install. Raises `EngineNotInstalled`."""
     if host.vllm_python is not None:
         if not host.vllm_python.is_file():
             raise EngineNotInstalled(f"AGENT_RFT_VLLM_PYTHON: {host.vllm_python} does not exist")
@@ -104,9 +98,7 @@ def find_vllm(
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}")
 _SMALL: Final = ("*.json", "*.jinja", "*.model", "*.txt")
 _WEIGHTS: Final = ("model*.safetensors",)
-"""Names of the weights that transformers reads: some repositories also have the weights in other
-formats.
-"""
+"""Names of the weights that transformers reads; repositories may have other formats too."""
 _INDEX: Final = "model.safetensors.index.json"
 _SINGLE: Final = "model.safetensors"
 
@@ -124,7 +116,6 @@ class ModelSource:
 
     @property
     def title(self) -> str:
-        """Name of the model in messages."""
         if self.hub_id is None or self.commit is None:
             return str(self.directory)
         return f"{self.hub_id} at commit {self.commit[:12]}"
@@ -151,9 +142,7 @@ def find_model(named: str, *, revision: str | None = None) -> ModelSource:
 
 
 def fetch_weights(source: ModelSource) -> None:
-    """Downloads the missing weights of a hub model, with progress on standard error. Raises
-    `ModelNotFound` if weights are missing afterwards.
-    """
+    """Downloads missing weights of a hub model. Raises `ModelNotFound` if some stay missing."""
     missing = _missing_weights(source.directory)
     if missing and source.hub_id is not None and source.commit is not None:
         _snapshot(source.hub_id, source.commit, _WEIGHTS)
@@ -238,10 +227,7 @@ def prepare(
     before: ChosenModel | None,
     consent: Callable[[str], bool],
 ) -> ChosenModel:
-    """Returns the model to start. `before` is the model of the last start: a hub model keeps its
-    commit unless another `revision` is requested. `memory` is the operator's. Raises
-    `EmbeddedError`.
-    """
+    """Returns the model to start; a hub model keeps its commit. Raises `EmbeddedError`."""
     revision = requested.revision
     if revision is None and before is not None and before.hub_id == requested.model:
         revision = before.commit
@@ -312,9 +298,7 @@ def _plan(spec: BaseModelSpec, requested: ModelRequest, memory: TrainerMemory) -
 
 
 def _with_pace(spec: BaseModelSpec, memory: TrainerMemory) -> BaseModelSpec:
-    """Returns the model with its measured speed, which estimates of its first jobs use, and prints
-    the speed.
-    """
+    """Returns the model with its measured speed, which first estimates use, and prints it."""
     pace = _run_planner("pace", StartRequest(spec=spec, engine="cpu", memory=memory), StepPace)
     step = step_time(pace)
     _print_lines(

@@ -23,22 +23,14 @@ _REPEATED: Final = "root cause"
 
 
 def root_cause(log: str) -> str | None:
-    """Returns the last error that does not refer to another one, with its continuation line; `None`
-    if the log has none.
-    """
+    """Returns the last error that does not refer to another one, with its continuation."""
     lines = [_PREFIX.sub("", line, count=1) for line in log.splitlines()]
     for index in range(len(lines) - 1, -1, -1):
         if _ERROR.match(lines[index]) and _REPEATED not in lines[index]:
-            more = lines[index + 1 : index + 2]
-            return " ".join(line.strip() for line in [lines[index], *filter(_continues, more)])
+            # The reason of pydantic's errors is in the second line.
+            more = [line for line in lines[index + 1 : index + 2] if line.startswith("  ")]
+            return " ".join(line.strip() for line in [lines[index], *more])
     return None
-
-
-def _continues(line: str) -> bool:
-    """Returns whether a line continues an error: pydantic's errors have their reason in the second
-    line.
-    """
-    return line.startswith("  ")
 
 
 _HTTP_OK = 200
@@ -80,9 +72,7 @@ def sandbox_answers(path: Path) -> Callable[[int], bool]:
 
 
 def processor_time(pid: int) -> int:
-    """Measures work: returns the clock ticks for which a process has computed; 0 if the system
-    does not report them.
-    """
+    """Returns the clock ticks for which a process has computed; 0 if they are not known."""
     try:
         after_name = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2]
     except (OSError, UnicodeDecodeError):
@@ -104,9 +94,7 @@ def log_size(log: Path) -> Callable[[], int]:
 
 
 class LogLine:
-    """Probe that is true once the child has written a text to its log since its last start. A full
-    disk accepts no text: a running child then counts as ready.
-    """
+    """True once the child wrote a text to its log since its start, or the disk is full."""
 
     def __init__(
         self, log: Path, text: str, *, measure: Callable[[Path], int] = free_bytes
@@ -153,7 +141,10 @@ def wait_ready(
             if child.state == "ready" and child not in reported:
                 reported.append(child)
                 on_ready(child)
-        if all(child.state == "ready" or _is_given_up(child) for child in children):
+        if all(
+            child.state == "ready" or (not child.spec.required and child.is_hopeless(_TRIES))
+            for child in children
+        ):
             return
         if interrupted():
             raise StartInterrupted("stopped before everything was ready")
@@ -161,10 +152,6 @@ def wait_ready(
             child.tick()
             child.raise_if_hopeless(_TRIES)
         time.sleep(_PAUSE_S)
-
-
-def _is_given_up(child: Child) -> bool:
-    return not child.spec.required and child.is_hopeless(_TRIES)
 
 
 def stop_in_order(waves: Iterable[Sequence[Child]]) -> None:

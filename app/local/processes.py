@@ -1,9 +1,8 @@
-"""Bounds the logs of running children.
-
-A child keeps its file open, so the log is copied and truncated, not renamed; children append, so
-they continue at the new end. Lines written during the copy may be lost.
+"""Programs that this installation runs: those that end, its children with their logs, and children
+that an earlier, killed supervisor did not stop.
 """
 
+import json
 import os
 import re
 import shutil
@@ -11,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -21,7 +20,16 @@ from typing import Final, Literal
 import structlog
 
 from app.kit.processes import lower_priority, signal_at_parent_end
-from app.local.state import AS_OURSELVES, ChildFailed, EmbeddedError, RunAs
+from app.kit.span_export import ExporterMissing, check_installed
+from app.local.state import (
+    AS_OURSELVES,
+    ChildFailed,
+    EmbeddedError,
+    InstallationState,
+    RunAs,
+    WrongOptions,
+)
+from app.settings import Settings, inherited_environment
 
 log = structlog.get_logger()
 
@@ -30,13 +38,15 @@ KEPT: Final = 3
 
 
 def create(log: Path) -> None:
-    """Creates the log for its owner only, unless it exists."""
     log.touch(mode=0o600)
 
 
 def rotate_full_log(full: Path, *, limit_bytes: int = LOG_BYTES) -> None:
     """Moves the content of a log that has reached the limit to `.1`, that of `.1` to `.2`, and so
     on. On a full disk the content is dropped. Never raises.
+
+    A child keeps its file open, so the log is copied and truncated, not renamed; children append,
+    so they continue at the new end. Lines written during the copy may be lost.
     """
     try:
         if not full.exists() or full.stat().st_size < limit_bytes:
@@ -80,9 +90,7 @@ class ChildSpec:
     log: Path
     ready: Callable[[int], bool]
     answers: Callable[[int], bool] | None = None
-    """Probe of a ready child, called every `probe_every_s`; a hung child is killed and
-    restarted.
-    """
+    """Probe of a ready child, called every `probe_every_s`; a hung one is restarted."""
     probe_every_s: float = 5.0
     prepare: Callable[[], None] = lambda: None
     ready_timeout_s: float = 60.0
@@ -173,20 +181,18 @@ class Child:
         duration_s = round(time.monotonic() - self._stop_signalled_at, 2)
         log.info("child_stopped", child=self.spec.name, after_s=duration_s)
 
-    def log_tail(self, lines: int = 15) -> str:
+    def log_tail(self) -> str:
         """Returns the end of the log, and above it the cause of the failure where one is found."""
         try:
             text = self.spec.log.read_text(errors="replace")
         except OSError:
             return ""
         cause = self.spec.cause(text)
-        end = text.splitlines()[-lines:]
+        end = text.splitlines()[-_TAIL_LINES:]
         return "\n".join(end if cause is None else [f"the cause: {cause}", *end])
 
     def is_hopeless(self, tries: int) -> bool:
-        """Returns true once a child that was never ready has failed `tries` times, or has ended
-        twice with the same status and last output.
-        """
+        """Returns true for a child that was never ready and failed too often, or twice alike."""
         return not self.was_ready and (self.failures >= tries or self._repeats)
 
     def raise_if_hopeless(self, tries: int) -> None:
@@ -258,9 +264,7 @@ class Child:
         return now - max(self._moved_at, self._worked_at) > limit_s
 
     def _probe_answer(self, pid: int, answers: Callable[[int], bool]) -> None:
-        """Counts unanswered probes of a ready child. A count is used instead of a time, because
-        after a sleep of the machine a long time has passed although the child answers.
-        """
+        """Counts unanswered probes: after a machine's sleep, time would say nothing."""
         self._misses = 0 if answers(pid) else self._misses + 1
         self._probed_at = time.monotonic()
         if self._misses >= _MISSES:
@@ -304,7 +308,6 @@ class Child:
 
 
 def kill_group(pid: int) -> None:
-    """Sends SIGKILL to the child's process group."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
 
@@ -321,3 +324,199 @@ def _in_child(spec: ChildSpec) -> Callable[[], None] | None:
         lower_priority(spec.niceness)
 
     return in_child
+
+
+_TAIL_LINES = 15
+
+
+class CommandFailed(EmbeddedError):
+    """A program could not be started, took too long or ended with a non-zero status."""
+
+
+def run_once(
+    command: Sequence[str],
+    *,
+    environment: Mapping[str, str] | None = None,
+    run_as: RunAs = AS_OURSELVES,
+    text_in: str | None = None,
+    timeout_s: float = 60.0,
+) -> str:
+    """Runs a program to its end and returns its standard output. Raises `CommandFailed`."""
+    line = (*run_as.prefix, *command)
+    try:
+        result = subprocess.run(  # noqa: S603 - programs found by this package, no shell
+            line,
+            env={**inherited_environment(), **(environment or {})},
+            input=text_in,
+            capture_output=True,
+            text=True,
+            timeout=timeout_s,
+            check=False,
+            **run_as.popen_arguments(),
+        )
+    except (OSError, subprocess.TimeoutExpired) as failure:
+        raise CommandFailed(f"{command[0]}: {failure}") from failure
+    if result.returncode != 0:
+        tail = "\n".join((result.stderr or result.stdout).splitlines()[-_TAIL_LINES:])
+        raise CommandFailed(f"{command[0]} ended with status {result.returncode}:\n{tail}")
+    return result.stdout
+
+
+_HOST = "127.0.0.1"
+
+
+def check_export(settings: Settings) -> None:
+    """Raises `WrongOptions` if spans are to be exported and cannot be."""
+    if settings.telemetry.span_export() is None:
+        return
+    try:
+        check_installed()
+    except ExporterMissing as error:
+        raise WrongOptions(str(error)) from None
+
+
+def metrics_port(settings: Settings, state: InstallationState, queue: str) -> int | None:
+    """Returns the port on which the worker of a queue serves its metrics: the configured one
+    for `runs` and the next for `control`; else one of this directory, if there is a key to read it.
+    """
+    configured, is_control = settings.telemetry.metrics_port, queue == "control"
+    if configured is not None:
+        return configured + is_control
+    if settings.monitoring_key is None:
+        return None
+    return state.control_metrics_port if is_control else state.runs_metrics_port
+
+
+def with_metrics_port(settings: Settings, state: InstallationState, queue: str) -> Settings:
+    """Returns the settings of the worker of a queue."""
+    telemetry = settings.telemetry.model_copy(
+        update={"metrics_port": metrics_port(settings, state, queue)}
+    )
+    return settings.model_copy(update={"telemetry": telemetry})
+
+
+def metrics_urls(settings: Settings, state: InstallationState) -> dict[str, str]:
+    """Returns the address of each process that serves metrics, by its name."""
+    urls = {}
+    if settings.monitoring_key is not None:
+        urls["api"] = f"{settings.public_url}/metrics"
+        urls["engine"] = f"{settings.engine_url}/metrics"
+    for queue in ("runs", "control"):
+        port = metrics_port(settings, state, queue)
+        if port is not None:
+            urls[queue] = f"http://{_HOST}:{port}/metrics"
+    return urls
+
+
+_STOP_TIMEOUT_S = 3.0
+_CHECKPOINT_TIMEOUT_S = 30.0
+_STAT_STATE = 0
+_STAT_STARTED = 19
+
+
+def fingerprint(pid: int) -> str | None:
+    """Returns the identity of a live process, `None` if it has ended or is a zombie."""
+    if Path("/proc/self/stat").exists():
+        return _fingerprint_from_proc(pid)
+    try:
+        return run_once(("ps", "-o", "lstart=", "-p", str(pid)), timeout_s=5).strip() or None
+    except CommandFailed:
+        return None
+
+
+def _fingerprint_from_proc(pid: int) -> str | None:
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return None
+    fields = stat.rpartition(")")[2].split()  # the program's name before it may contain spaces
+    if fields[_STAT_STATE] in "ZX":
+        return None
+    return f"{boot}/{fields[_STAT_STARTED]}"
+
+
+def command_line(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+    except OSError:
+        pass
+    try:
+        return run_once(("ps", "-o", "command=", "-p", str(pid)), timeout_s=5).strip()
+    except CommandFailed:
+        return ""
+
+
+def record(path: Path, pids: Mapping[str, int]) -> None:
+    """Writes the pids of the running children to a file that the next start reads."""
+    entries = {name: [pid, fingerprint(pid)] for name, pid in pids.items()}
+    scratch = path.with_suffix(".new")
+    try:
+        scratch.touch(mode=0o600)
+        scratch.write_text(json.dumps(entries))
+        scratch.replace(path)
+    except OSError:
+        scratch.unlink(missing_ok=True)
+        raise
+
+
+def stop_recorded(path: Path) -> list[str]:
+    """Stops every recorded process that still has the recorded identity. Returns their names.
+
+    Postgres gets the long timeout because it writes a checkpoint. The others get a short one: a
+    worker whose broker crashed at the same moment may wait for it forever.
+    """
+    try:
+        entries: dict[str, tuple[int, str | None]] = json.loads(path.read_text())
+    except (OSError, ValueError):
+        return []
+    running = {
+        name: (pid, mark) for name, (pid, mark) in entries.items() if _is_recorded(pid, mark)
+    }
+    for name, (pid, _) in running.items():
+        log.warning("leftover_stopped", child=name, pid=pid)
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGINT if name == "postgres" else signal.SIGTERM)
+    signalled_at = time.monotonic()
+    for name, (pid, mark) in running.items():
+        timeout_s = _STOP_TIMEOUT_S if name != "postgres" else _CHECKPOINT_TIMEOUT_S
+        remaining_s = timeout_s - (time.monotonic() - signalled_at)
+        if mark is not None:
+            wait_gone(pid, mark, timeout_s=remaining_s)
+        kill_group(pid)
+    path.unlink(missing_ok=True)
+    return list(running)
+
+
+def _is_recorded(pid: int, mark: str | None) -> bool:
+    """Returns true if the recorded process is alive, or if it ended since this boot and its group
+    still has members.
+
+    The kernel does not assign the number of a group that has members to a new process, so a group
+    without its leader is still the recorded group.
+    """
+    if mark is None:
+        return False
+    current = fingerprint(pid)
+    if current is not None:
+        return current == mark
+    same_boot = (fingerprint(os.getpid()) or "").partition("/")[0] == mark.partition("/")[0]
+    return same_boot and _group_exists(pid)
+
+
+def _group_exists(pid: int) -> bool:
+    try:
+        os.killpg(pid, 0)
+    except OSError:
+        return False
+    return True
+
+
+def wait_gone(pid: int, mark: str, *, timeout_s: float) -> bool:
+    """Waits until the process has ended; returns false after `timeout_s`."""
+    deadline = time.monotonic() + timeout_s
+    while fingerprint(pid) == mark:
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True

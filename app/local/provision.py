@@ -15,18 +15,10 @@ import structlog
 
 from app.kit.directories import free_bytes
 from app.kit.processes import running_module
-from app.local.commands import CommandFailed, run_once
+from app.local.processes import CommandFailed, run_once
 from app.local.servers import PostgresServer, package_dir
 from app.local.state import EmbeddedError, InstallationState
-from app.settings import (
-    APP_ROLE,
-    OWNER_ROLE,
-    WORKER_ROLE,
-    HostSettings,
-    Settings,
-    inherited_environment,
-    to_environment,
-)
+from app.settings import APP_ROLE, OWNER_ROLE, WORKER_ROLE, HostSettings, Settings, to_environment
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -57,7 +49,6 @@ def upgrade(owner_url: str) -> None:
 
 
 def revisions() -> frozenset[str]:
-    """Returns the revisions that this version knows."""
     from alembic.script import ScriptDirectory  # noqa: PLC0415 - half a second of imports
 
     scripts = ScriptDirectory.from_config(_config())
@@ -152,13 +143,11 @@ class Reserve:
 
 
 def make_sign_in_link(state: InstallationState, settings: Settings) -> str | None:
-    """Returns the secret of a link that signs in once with the development key; `None` when that
-    key has been revoked.
-    """
+    """Returns the secret of a link that signs in once; `None` if the key has been revoked."""
     try:
         output = run_once(
             running_module("app.cli.main", "keys", "sign-in-link"),
-            environment={**inherited_environment(), **to_environment(settings)},
+            environment=to_environment(settings),
             text_in=state.api_key,
             timeout_s=60.0,
         )
@@ -169,14 +158,12 @@ def make_sign_in_link(state: InstallationState, settings: Settings) -> str | Non
 
 
 def ensure_keys(state: InstallationState, settings: Settings) -> InstallationState:
-    """Returns the state with both keys; the service's own command creates them on the first
-    start.
-    """
+    """Returns the state with both keys, which the service's own command creates."""
     if state.api_key is not None and state.admin_key is not None:
         return state
     output = run_once(
         running_module("app.cli.main", "keys", "bootstrap"),
-        environment={**inherited_environment(), **to_environment(settings)},
+        environment=to_environment(settings),
         timeout_s=60.0,
     )
     try:

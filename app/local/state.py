@@ -104,7 +104,6 @@ def free_port(taken: frozenset[int] = frozenset()) -> int:
 
 
 def is_free(host: str, port: int) -> bool:
-    """Returns true if a server could listen on the address now."""
     with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -114,10 +113,9 @@ def is_free(host: str, port: int) -> bool:
     return True
 
 
-def accepts(host: str, port: int, timeout_s: float = 0.5) -> bool:
-    """Returns true if a connection to the address is accepted."""
+def accepts(host: str, port: int) -> bool:
     try:
-        with socket.create_connection((host, port), timeout=timeout_s):
+        with socket.create_connection((host, port), timeout=0.5):
             return True
     except OSError:
         return False
@@ -194,10 +192,7 @@ def namespaces_work() -> bool:
 
 
 def service_user() -> RunAs:
-    """Returns the first existing user of a short list, for machines that refuse user namespaces.
-
-    Raises `DataDirUnusable` if none exists.
-    """
+    """Returns the first existing user of a list. Raises `DataDirUnusable` without one."""
     for name in _SERVICE_USERS:
         try:
             entry = pwd.getpwnam(name)
@@ -210,10 +205,18 @@ def service_user() -> RunAs:
     )
 
 
+class _Below:
+    """The path of a name below the directory."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, directory: "DataDir", _owner: type) -> Path:
+        return directory.root / self._name
+
+
 @dataclass(frozen=True, slots=True)
 class DataDir:
-    """Paths under one data directory."""
-
     root: Path
 
     @classmethod
@@ -235,50 +238,18 @@ class DataDir:
             raise DataDirUnusable(f"no installation in {directory.root}: choose its --data-dir")
         return directory
 
-    @property
-    def logs(self) -> Path:
-        return self.root / "logs"
-
-    @property
-    def compute(self) -> Path:
-        """The ways in which engine and trainers of this directory compute on a CPU."""
-        return self.root / "compute"
-
-    @property
-    def postgres(self) -> Path:
-        return self.root / "postgres"
-
-    @property
-    def valkey(self) -> Path:
-        return self.root / "valkey"
-
-    @property
-    def objects(self) -> Path:
-        return self.root / "objects"
-
-    @property
-    def state_file(self) -> Path:
-        return self.root / "state.json"
-
-    @property
-    def base_model_file(self) -> Path:
-        return self.root / "base_model.json"
-
-    @property
-    def services_file(self) -> Path:
-        return self.root / "services.json"
-
-    @property
-    def children_file(self) -> Path:
-        return self.root / "children.json"
-
-    @property
-    def reserve_file(self) -> Path:
-        return self.root / "reserve"
-
-    @property
-    def lock_file(self) -> Path:
-        return self.root / "supervisor.lock"
+    logs = _Below("logs")
+    compute = _Below("compute")
+    """The ways in which engine and trainers of this directory compute on a CPU."""
+    postgres = _Below("postgres")
+    valkey = _Below("valkey")
+    objects = _Below("objects")
+    state_file = _Below("state.json")
+    base_model_file = _Below("base_model.json")
+    services_file = _Below("services.json")
+    children_file = _Below("children.json")
+    reserve_file = _Below("reserve")
+    lock_file = _Below("supervisor.lock")
 
 
 def _password() -> str:
@@ -354,7 +325,6 @@ def write_private(path: Path, value: dict[str, Any]) -> None:
 
 
 def write_private_bytes(path: Path, content: bytes) -> None:
-    """Replaces a file as `write_private` does."""
     scratch = path.with_suffix(".new")
     scratch.unlink(missing_ok=True)
     handle = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -367,10 +337,7 @@ def write_private_bytes(path: Path, content: bytes) -> None:
 
 @contextmanager
 def ownership(data_dir: DataDir) -> Iterator[None]:
-    """Holds the directory's lock; the kernel releases it when the process ends, even by a kill.
-
-    Raises `DataDirBusy` if another process holds the lock.
-    """
+    """Holds the directory's lock, which a kill releases too. Raises `DataDirBusy`."""
     data_dir.lock_file.touch(mode=0o600)
     with data_dir.lock_file.open("a+") as file:
         try:

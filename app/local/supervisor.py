@@ -17,9 +17,7 @@ import structlog
 from app.kit.processes import running_module
 from app.local import layout
 from app.local.base_model import ChosenModel, checked_models, settle_base_model
-from app.local.commands import check_export, metrics_urls, run_once, with_metrics_port
 from app.local.layout import HOST, PASSIVE_THREADS, UpOptions
-from app.local.orphans import fingerprint, record, stop_recorded, wait_gone
 from app.local.probes import (
     StartInterrupted,
     http_ok,
@@ -29,7 +27,19 @@ from app.local.probes import (
     stop_in_order,
     wait_ready,
 )
-from app.local.processes import Child, ChildSpec, rotate_full_log
+from app.local.processes import (
+    Child,
+    ChildSpec,
+    check_export,
+    fingerprint,
+    metrics_urls,
+    record,
+    rotate_full_log,
+    run_once,
+    stop_recorded,
+    wait_gone,
+    with_metrics_port,
+)
 from app.local.provision import Reserve, ensure_keys, make_sign_in_link, provision
 from app.local.servers import PostgresServer
 from app.local.state import (
@@ -44,7 +54,6 @@ from app.local.state import (
     save_state,
     write_private,
 )
-from app.models.compute import EngineKind
 from app.settings import HostSettings, Settings, inherited_environment, to_models_json
 
 _WORDS: Final = {
@@ -96,7 +105,7 @@ def engine_child(
         served = tuple(spec for spec in settings.base_models if spec.refusal is None)
         models.write_text(to_models_json(served))
 
-    on_vllm = chosen is not None and _is_vllm(chosen.engine)
+    on_vllm = chosen is not None and chosen.engine != "cpu"
     return ChildSpec(
         name="engine",
         command=(
@@ -123,16 +132,6 @@ def engine_child(
         stop_timeout_s=_STOPPING_S,
         directory=data_dir.root,
     )
-
-
-def _is_vllm(engine: EngineKind) -> bool:
-    match engine:
-        case "cpu":
-            return False
-        case "vllm" | "vllm_cpu":
-            return True
-        case _:
-            assert_never(engine)
 
 
 def _sizes(chosen: ChosenModel | None, data_dir: DataDir) -> tuple[str, ...]:
@@ -164,10 +163,7 @@ _STOP_TIMEOUT_S = 90.0  # longer than the sum of the children's own stop timeout
 
 
 def shut_down(path: Path) -> bool:
-    """Stops the supervisor and the children that an earlier one did not stop.
-
-    Returns false if nothing was running.
-    """
+    """Stops the supervisor and leftover children. Returns false if nothing was running."""
     root = path.expanduser().absolute()
     if not root.is_dir():
         return False
@@ -352,7 +348,7 @@ class Supervisor:
         if settings.owner_database_url is not None:
             run_once(
                 running_module("app.local.provision"),
-                environment=layout.owner_environment(settings),
+                environment=layout.environment_of(settings),
                 timeout_s=300.0,
             )
         state = ensure_keys(state, settings)
@@ -400,9 +396,7 @@ class Supervisor:
         )
 
     def _publish(self) -> None:
-        """Writes the pids to `children.json` for the next start, and to `services.json`. On a full
-        disk the former files stay, and the new ones are written later.
-        """
+        """Writes the pids for the next start; on a full disk later."""
         pids = {child.spec.name: child.pid for child in self._children if child.pid is not None}
         try:
             record(self._data_dir.children_file, pids)

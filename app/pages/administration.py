@@ -1,73 +1,51 @@
-"""Finds the administrator by the cookie of a request, and reads the forms of these pages."""
+"""Pages of administrators: projects, keys, admin keys; and the page of usage."""
 
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Final, assert_never
+from typing import Annotated, Final
 
-from fastapi import APIRouter, Depends, Query, Request, Response
-from fastapi.responses import RedirectResponse
+from fastapi import APIRouter, Depends, Request, Response
 
-from app.accounts.accounts import SessionOwner
 from app.accounts.usage import Amounts, UsageGrouping, UsageKind, UsageQuery
 from app.http.requests import text_of
-from app.kit.callers import AdminPrincipal, Tenant
+from app.kit.callers import AdminPrincipal
 from app.kit.errors import InvalidRequest, PermissionDenied
-from app.pages.refusals import PageRoute
-from app.pages.rendering import HEADERS, made_on_thread, page
-from app.pages.visitors import SignedIn, counted_request, form_of, signed_in
+from app.pages.rendering import redirect
+from app.pages.visitors import (
+    After,
+    PageRoute,
+    Person,
+    SignedIn,
+    counted_request,
+    form_of,
+    signed_in,
+)
 from app.wiring import Administration, context_of, usage_service
 
 LONGEST_NAME: Final = 256
-KEPT_S: Final = 24 * 3600
-"""Seconds for which a replaced key is valid still, unless it is to end at once."""
 _DAY_S: Final = 24 * 3600
 MOST_DAYS: Final = 365
 
 
-class Administrator:
+class Administrator(Person[Administration]):
     """A signed-in administrator: the owner of a session, with the services of the organization."""
-
-    def __init__(
-        self, owner: SessionOwner, principal: AdminPrincipal, services: Administration
-    ) -> None:
-        self.owner = owner
-        self.principal = principal
-        self.services = services
-        self.form_token = owner.form_token
-
-    async def on_thread(self, make: Callable[[], Response]) -> Response:
-        """Renders a reply on a thread, so that no other request waits for it."""
-        return await made_on_thread(self.principal, make)
 
     async def shown_key(self, value: str, *, name: str, back: str, label: str) -> Response:
         """Renders the page with the value of a new key. `back` is the page of its list."""
-        return await self.on_thread(
-            lambda: page(
-                "administration/new_key.html",
-                form_token=self.form_token,
-                value=value,
-                key_name=name,
-                back=back,
-                label=label,
-            )
+        return await self.page(
+            "administration/new_key.html", value=value, key_name=name, back=back, label=label
         )
 
 
 async def _administrator(request: Request) -> AsyncIterator[Administrator]:
     owner = await signed_in(request)
-    match owner.principal:
-        case AdminPrincipal() as principal:
-            pass
-        case Tenant():
-            raise PermissionDenied(
-                "This page is for administrators: sign in with an admin key of the organization."
-            )
-        case _:
-            assert_never(owner.principal)
-    async with counted_request(request, principal):
-        services = Administration(context_of(request.app), principal)
-        yield Administrator(owner, principal, services)
+    if not isinstance(owner.principal, AdminPrincipal):
+        raise PermissionDenied(
+            "This page is for administrators: sign in with an admin key of the organization."
+        )
+    async with counted_request(request, owner.principal):
+        yield Administrator(owner, Administration(context_of(request.app), owner.principal))
 
 
 async def _form(request: Request, administrator: "SignedInAdministrator") -> Mapping[str, str]:
@@ -83,7 +61,6 @@ def sent_name(form: Mapping[str, str]) -> str:
 
 
 def sent_lifetime_s(form: Mapping[str, str]) -> int | None:
-    """Returns the lifetime of a new key; `None` for a key without an end."""
     sent = form.get("days", "").strip()
     if not sent:
         return None
@@ -94,7 +71,7 @@ def sent_lifetime_s(form: Mapping[str, str]) -> int | None:
 
 def kept_s(form: Mapping[str, str]) -> int:
     """Returns the seconds for which a replaced key is valid still."""
-    return KEPT_S if form.get("keep_old") else 0
+    return _DAY_S if form.get("keep_old") else 0
 
 
 SignedInAdministrator = Annotated[Administrator, Depends(_administrator)]
@@ -103,56 +80,49 @@ AdminForm = Annotated[Mapping[str, str], Depends(_form)]
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute, prefix="/projects")
 _PAGE: Final = 50
-_After = Annotated[str | None, Query(max_length=128)]
 
 
 @router.get("")
 async def projects_page(
-    visitor: SignedInAdministrator, archived: bool = False, after: _After = None
+    visitor: SignedInAdministrator, archived: bool = False, after: After = None
 ) -> Response:
     """Lists the projects, oldest first; archived ones on request."""
     projects, more = await visitor.services.projects().page(
         archived=archived, after=after, limit=_PAGE
     )
-    return await visitor.on_thread(
-        lambda: page(
-            "administration/projects.html",
-            form_token=visitor.form_token,
-            projects=projects,
-            more=more,
-            archived=archived,
-            after=after,
-            longest_name=LONGEST_NAME,
-        )
+    return await visitor.page(
+        "administration/projects.html",
+        projects=projects,
+        more=more,
+        archived=archived,
+        after=after,
+        longest_name=LONGEST_NAME,
     )
 
 
 @router.post("")
 async def create_project(visitor: SignedInAdministrator, form: AdminForm) -> Response:
     made = await visitor.services.projects().create(sent_name(form))
-    return _to(f"/projects/{made.id}")
+    return redirect(f"/projects/{made.id}")
 
 
 @router.get("/{project_id}")
 async def project_page(
-    project_id: str, visitor: SignedInAdministrator, after: _After = None
+    project_id: str, visitor: SignedInAdministrator, after: After = None
 ) -> Response:
     """Shows a project and its keys, oldest first."""
     project = await visitor.services.projects().get(project_id)
     keys, more = await visitor.services.project_keys(project_id).page(
         after=after, limit=_PAGE, usable=None
     )
-    return await visitor.on_thread(
-        lambda: page(
-            "administration/project.html",
-            form_token=visitor.form_token,
-            project=project,
-            keys=keys,
-            more=more,
-            after=after,
-            longest_name=LONGEST_NAME,
-            most_days=MOST_DAYS,
-        )
+    return await visitor.page(
+        "administration/project.html",
+        project=project,
+        keys=keys,
+        more=more,
+        after=after,
+        longest_name=LONGEST_NAME,
+        most_days=MOST_DAYS,
     )
 
 
@@ -161,7 +131,7 @@ async def rename_project(
     project_id: str, visitor: SignedInAdministrator, form: AdminForm
 ) -> Response:
     await visitor.services.projects().rename(project_id, sent_name(form))
-    return _to(f"/projects/{project_id}")
+    return redirect(f"/projects/{project_id}")
 
 
 @router.post("/{project_id}/archive")
@@ -169,7 +139,7 @@ async def archive_project(
     project_id: str, visitor: SignedInAdministrator, _form: AdminForm
 ) -> Response:
     await visitor.services.projects().archive(project_id)
-    return _to(f"/projects/{project_id}")
+    return redirect(f"/projects/{project_id}")
 
 
 @router.post("/{project_id}/keys")
@@ -203,36 +173,27 @@ async def delete_key(
     project_id: str, key_id: str, visitor: SignedInAdministrator, _form: AdminForm
 ) -> Response:
     await visitor.services.project_keys(project_id).delete(key_id)
-    return _to(f"/projects/{project_id}")
-
-
-def _to(path: str) -> Response:
-    return RedirectResponse(path, status_code=303, headers=dict(HEADERS))
+    return redirect(f"/projects/{project_id}")
 
 
 admin_keys_router = APIRouter(include_in_schema=False, route_class=PageRoute, prefix="/admin-keys")
-_PAGE_KEYS: Final = 50
 _HERE: Final = "/admin-keys"
 _LABEL: Final = "To the admin keys"
-_AfterKeys = Annotated[str | None, Query(max_length=128)]
 
 
 @admin_keys_router.get("")
-async def admin_keys_page(visitor: SignedInAdministrator, after: _AfterKeys = None) -> Response:
+async def admin_keys_page(visitor: SignedInAdministrator, after: After = None) -> Response:
     keys, more = await visitor.services.admin_keys().page(
-        after=after, limit=_PAGE_KEYS, descending=False
+        after=after, limit=_PAGE, descending=False
     )
-    return await visitor.on_thread(
-        lambda: page(
-            "administration/admin_keys.html",
-            form_token=visitor.form_token,
-            keys=keys,
-            more=more,
-            after=after,
-            own_id=visitor.principal.key_id,
-            longest_name=LONGEST_NAME,
-            most_days=MOST_DAYS,
-        )
+    return await visitor.page(
+        "administration/admin_keys.html",
+        keys=keys,
+        more=more,
+        after=after,
+        own_id=visitor.owner.principal.key_id,
+        longest_name=LONGEST_NAME,
+        most_days=MOST_DAYS,
     )
 
 
@@ -259,18 +220,15 @@ async def delete_admin_key(
     key_id: str, visitor: SignedInAdministrator, _form: AdminForm
 ) -> Response:
     await visitor.services.admin_keys().delete(key_id)
-    return RedirectResponse(_HERE, status_code=303, headers=dict(HEADERS))
+    return redirect(_HERE)
 
 
 usage_router = APIRouter(include_in_schema=False, route_class=PageRoute)
 _DAYS: Final = 30
-_DAY_S_USAGE: Final = 86_400
 
 
 @dataclass(frozen=True, slots=True)
 class UsageLine:
-    """A line of a table."""
-
     day_s: int
     name: str
     """The model, or the job of a run."""
@@ -281,10 +239,10 @@ class UsageLine:
 async def usage_page(request: Request, visitor: SignedIn) -> Response:
     """Shows the days with usage, newest first."""
     service = usage_service(context_of(request.app), visitor.owner.tenant)
-    end = (int(time.time()) // _DAY_S_USAGE + 1) * _DAY_S_USAGE
+    end = (int(time.time()) // _DAY_S + 1) * _DAY_S
 
     async def lines(kind: UsageKind, group: UsageGrouping) -> list[UsageLine]:
-        start = end - _DAYS * _DAY_S_USAGE
+        start = end - _DAYS * _DAY_S
         query = UsageQuery(kind, start, end, group_by=(group,), in_money=True)
         found = await service.page(query, page=None, limit=_DAYS)
         return [
@@ -294,13 +252,6 @@ async def usage_page(request: Request, visitor: SignedIn) -> Response:
         ]
 
     chats, runs = await lines("completions", "model"), await lines("fine_tuning", "job_id")
-    return await visitor.on_thread(
-        lambda: page(
-            "usage.html",
-            form_token=visitor.form_token,
-            days=_DAYS,
-            chats=chats,
-            runs=runs,
-            unpriced=service.unpriced,
-        )
+    return await visitor.page(
+        "usage.html", days=_DAYS, chats=chats, runs=runs, unpriced=service.unpriced
     )

@@ -7,7 +7,7 @@ at a step where one of them is lowest or highest the others may have no value in
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Literal, assert_never
+from typing import Final, Literal
 
 from app.jobs.curves import Curve, Curves, extremes, thin
 from app.jobs.stop_rules import ObjectiveCurves
@@ -19,13 +19,9 @@ COLOURS: Final = 8
 ChartMark = Literal["line", "points", "rule", "edge"]
 """`edge`: one of two lines between which a band is drawn."""
 SHOWN_STEPS: Final = 150
-"""Evenly spaced steps of a chart, and validations beside them. More would not show on a screen, and
-would make the page large.
-"""
+"""Evenly spaced steps of a chart, and validations beside them; more would not show."""
 _SPIKES: Final = 150
-"""Further steps, shared by the lines of a chart: those with the lowest and highest values, so that
-an outlier between two shown steps is visible.
-"""
+"""Further steps, shared by the lines: those of outliers between two shown steps."""
 _FEWEST_SHARED: Final = 16
 """Shared steps below which an outline is thinned by its own points: it has points at few steps."""
 _ENDS_AND_EXTREMES: Final = 4
@@ -57,9 +53,7 @@ class Chart:
 
     @property
     def steps(self) -> list[int]:
-        """The steps of the table's rows: evenly spaced ones, as many of the validations, and those
-        at which a line is lowest or highest.
-        """
+        """The steps of the table: evenly spaced ones, validations, and each line's extremes."""
         points = {step for line in self.lines if line.mark == "points" for step in line.values}
         steps = {step for line in self.lines for step in line.values}
         shown = set(thin(sorted(points), SHOWN_STEPS))
@@ -81,9 +75,7 @@ class Chart:
 
 
 def _spikes(curve: Curve, count: int) -> set[int]:
-    """Returns the steps of the lowest and highest values of a line, of each stretch of it if there
-    may be many.
-    """
+    """Returns the steps of the lowest and highest values, of each stretch if there may be many."""
     steps = sorted(curve)
     values = [curve[step] for step in steps]
     return {steps[index] for index in extremes(values, max(count, _ENDS_AND_EXTREMES))}
@@ -108,9 +100,7 @@ _SHARE: Final = "share"
 def charts(
     curves: Curves, watched: ObjectiveCurves, every: Mapping[str, int] = _WHOLE
 ) -> list[Chart]:
-    """Returns the charts that have points, in the order of the page. `every` has the block size of
-    training curves that are outlines.
-    """
+    """Returns the charts with points. `every` has the block sizes of training outlines."""
     made = [
         _outcome(curves, watched),
         _lost(curves),
@@ -129,13 +119,11 @@ def _outlined(chart: Chart, every: Mapping[str, int]) -> Chart:
 
 
 def chart_of(curve: str, made: Sequence[Chart]) -> str | None:
-    """Returns the id of the chart that shows a curve."""
     shown = (chart.id for chart in made if any(line.curve == curve for line in chart.lines))
     return next(shown, None)
 
 
 def _outcome(curves: Curves, watched: ObjectiveCurves) -> Chart:
-    """Returns the chart of a job's success: reward, or loss."""
     by_reward = watched.valid == names.REWARD_MEAN
     valid = curves.get((watched.valid, "valid"), _NOTHING)
     steps = [*curves.get((watched.train, "train"), _NOTHING), *valid]
@@ -162,9 +150,7 @@ def _band(curves: Curves) -> list[Line]:
 
 
 def _lost(curves: Curves) -> Chart:
-    """Returns the chart of lost rollouts: the share of all, of validations, and by failure
-    class.
-    """
+    """Returns the chart of lost rollouts: of all, of validations, and by failure class."""
     graded = curves.get((names.ROLLOUTS_VALID, "train"), _NOTHING)
     lost = curves.get((names.DISCARDED_COUNT, "train"), _NOTHING)
     lines = [
@@ -230,17 +216,8 @@ def _fixed(curves: Curves, listed: Sequence[tuple[str, str, str]]) -> Iterator[C
 
 
 def _line(curves: Curves, label: str, name: str, *, split: Split = "train") -> Line:
-    return Line(label, name, curves.get((name, split), _NOTHING), _mark(split))
-
-
-def _mark(split: Split) -> ChartMark:
-    match split:
-        case "train":
-            return "line"
-        case "valid" | "valid_greedy" | "valid_base" | "test" | "report":
-            return "points"
-        case _:
-            assert_never(split)
+    mark: ChartMark = "line" if split == "train" else "points"
+    return Line(label, name, curves.get((name, split), _NOTHING), mark)
 
 
 def _tools(curves: Curves, quantity: str) -> list[Line]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Final, assert_never
+from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Response
 
@@ -12,9 +12,8 @@ from app.kit.errors import InvalidRequest
 from app.kit.ids import Split
 from app.pages.charts import COLOURS, Chart, Line
 from app.pages.plots import LISTED, Standing, standing
-from app.pages.refusals import PageRoute
-from app.pages.rendering import LISTED_ROWS, job_labels, page
-from app.pages.visitors import Reward, SignedIn
+from app.pages.rendering import LISTED_ROWS, job_labels
+from app.pages.visitors import PageRoute, Reward, SignedIn
 from app.rollouts import metrics as names
 from app.rollouts.metric_meanings import SPLITS
 from app.rollouts.rollouts import PASS_KINDS, PassCount, PassKind
@@ -57,21 +56,16 @@ async def compare_page(
     outlined = [await visitor.services.curves().outlined(job.id, sorted(wanted)) for job in jobs]
     labels = job_labels(jobs)
 
-    def made() -> Response:
+    def made() -> Mapping[str, Any]:
         curves = [(one.read(), one.every) for one in outlined]
-        return page(
-            "compare.html",
-            form_token=visitor.form_token,
-            listed=[
-                ComparedJob(
-                    job, label, standing(job, ends.get(job.id, [])), _others(chosen, job.id)
-                )
-                for job, label in zip(jobs, labels, strict=True)
-            ],
-            charts=[chart for chart in _charts(jobs, labels, curves) if chart.lines],
-        )
+        compared = [
+            ComparedJob(job, label, standing(job, ends.get(job.id, [])), _others(chosen, job.id))
+            for job, label in zip(jobs, labels, strict=True)
+        ]
+        charts = [chart for chart in _charts(jobs, labels, curves) if chart.lines]
+        return {"listed": compared, "charts": charts}
 
-    return await visitor.on_thread(made)
+    return await visitor.page("compare.html", made)
 
 
 def _others(chosen: Sequence[str], left_out: str) -> str:
@@ -81,19 +75,11 @@ def _others(chosen: Sequence[str], left_out: str) -> str:
 
 def _outcome(job: Job, split: Split) -> str:
     watched = watched_by(job.method)
-    match split:
-        case "train":
-            return watched.train
-        case "valid" | "test" | "valid_greedy" | "valid_base" | "report":
-            return watched.valid
-        case _:
-            assert_never(split)
+    return watched.train if split == "train" else watched.valid
 
 
 def _charts(
-    jobs: Sequence[Job],
-    labels: Sequence[str],
-    curves: Sequence[tuple[Curves, Mapping[str, int]]],
+    jobs: Sequence[Job], labels: Sequence[str], curves: Sequence[tuple[Curves, Mapping[str, int]]]
 ) -> Iterator[Chart]:
     sources = list(zip(jobs, labels, curves, strict=True))
     for side, split in _SIDES:
@@ -123,21 +109,14 @@ async def pass_rates_page(
     job = await visitor.services.jobs().get(job_id)
     counts = await visitor.services.rollouts().pass_counts(job_id, split, at_least=at_least)
 
-    def made() -> Response:
+    def made() -> Mapping[str, Any]:
         rows = _first_and_last(counts)
-        return page(
-            "pass_rates.html",
-            form_token=visitor.form_token,
-            job=job,
-            split=split,
-            splits=list(SPLITS),
-            at_least=at_least,
-            chart=_pass_chart(counts),
-            rows=rows[:LISTED_ROWS],
-            more_rows=max(0, len(rows) - LISTED_ROWS),
-        )
+        more = max(0, len(rows) - LISTED_ROWS)
+        return {"chart": _pass_chart(counts), "rows": rows[:LISTED_ROWS], "more_rows": more}
 
-    return await visitor.on_thread(made)
+    return await visitor.page(
+        "pass_rates.html", made, job=job, split=split, splits=list(SPLITS), at_least=at_least
+    )
 
 
 def _pass_chart(counts: Sequence[PassCount]) -> Chart | None:

@@ -7,15 +7,9 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Request, Response
-from fastapi.responses import RedirectResponse
 from starlette.datastructures import UploadFile
 
-from app.curricula.curricula import (
-    CurriculumOptions,
-    CurriculumSplit,
-    RowsSource,
-    SplitOptions,
-)
+from app.curricula.curricula import CurriculumOptions, CurriculumSplit, RowsSource, SplitOptions
 from app.kit.errors import InvalidRequest, NotFound, RequestError
 from app.pages.examples import (
     KINDS,
@@ -31,11 +25,9 @@ from app.pages.examples import (
     wanted_of,
     worse_of,
 )
-from app.pages.refusals import PageRoute
-from app.pages.rendering import HEADERS, page
-from app.pages.visitors import OwnForm, SignedIn, Visitor, check_form_token, check_site
-from app.teaching.feedback.builds import BuildRequest
-from app.teaching.feedback.rows import BuildOptions
+from app.pages.rendering import redirect
+from app.pages.visitors import OwnForm, PageRoute, SignedIn, Visitor, check_form_token, check_site
+from app.teaching.feedback.rows import BuildOptions, BuildRequest
 from app.tools.registry import RegisteredVersion
 
 MOST_LINES: Final = 200
@@ -162,7 +154,6 @@ async def rows_of(visitor: Visitor, curriculum: RegisteredVersion) -> Curriculum
 
 
 async def kept_rows(visitor: Visitor, curriculum: RegisteredVersion) -> list[dict[str, Any]]:
-    """Returns the first held-out rows."""
     return (await _read_rows(visitor, curriculum, "validation")).rows
 
 
@@ -210,9 +201,7 @@ async def examples_page(visitor: SignedIn, kind: str = "words") -> Response:
 
 @router.post("")
 async def make_examples(visitor: SignedIn, sent: ExamplesForm) -> Response:
-    """Makes a curriculum, or shows the form again with the remarks. Nothing is stored while one
-    of them is an error.
-    """
+    """Makes a curriculum, or shows the form again with remarks; an error stores nothing."""
     if sent.wants_more:
         return await _form(visitor, sent, ())
     read = await asyncio.to_thread(_read_curricula, sent)
@@ -260,17 +249,14 @@ async def curriculum_page(curriculum_id: str, visitor: SignedIn) -> Response:
         split: (curriculum.definition.get(split) or {}).get("rows", 0)
         for split in ("training", "validation")
     }
-    return await visitor.on_thread(
-        lambda: page(
-            "students/curriculum.html",
-            form_token=visitor.form_token,
-            curriculum=curriculum,
-            kind=None if rows.kind is None else KINDS[rows.kind],
-            counts=counts,
-            remarks=rows.remarks,
-            shown=[_shown(row) for row in rows.practised.rows[:_SHOWN]],
-            students=students,
-        )
+    return await visitor.page(
+        "students/curriculum.html",
+        lambda: {"shown": [_shown(row) for row in rows.practised.rows[:_SHOWN]]},
+        curriculum=curriculum,
+        kind=None if rows.kind is None else KINDS[rows.kind],
+        counts=counts,
+        remarks=rows.remarks,
+        students=students,
     )
 
 
@@ -297,22 +283,20 @@ async def _form(
     read: ReadExamples | None = None,
 ) -> Response:
     curricula, more = await visitor.services.curricula().page(after=None, limit=_LISTED)
-    return await visitor.on_thread(
-        lambda: page(
-            "students/curricula.html",
-            400 if remarks else 200,
-            form_token=visitor.form_token,
-            sent=sent,
-            kinds=[(kind, KINDS[kind]) for kind in TYPED],
-            columns=KINDS[sent.kind].columns,
-            remarks=remarks,
-            shown=[] if read is None else [_shown(row) for row in read.rows[:_SHOWN]],
-            curricula=curricula,
-            more=more,
-        )
+    return await visitor.page(
+        "students/curricula.html",
+        lambda: {
+            "kinds": [(kind, KINDS[kind]) for kind in TYPED],
+            "shown": [] if read is None else [_shown(row) for row in read.rows[:_SHOWN]],
+        },
+        status_code=400 if remarks else 200,
+        sent=sent,
+        columns=KINDS[sent.kind].columns,
+        remarks=remarks,
+        curricula=curricula,
+        more=more,
     )
 
 
 def _to(curriculum_id: str) -> Response:
-    path = f"/teach/examples/{curriculum_id}"
-    return RedirectResponse(path, status_code=303, headers=dict(HEADERS))
+    return redirect(f"/teach/examples/{curriculum_id}")

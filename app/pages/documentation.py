@@ -1,8 +1,11 @@
-"""Routes of the files that pages load: style, scripts, the libraries htmx and uPlot.
+"""Routes of the files that pages load, of the documentation, and of the page of the specification.
 
-The libraries are unchanged (`static/SHA256SUMS`). No session is needed.
+The libraries htmx, uPlot and Swagger UI are unchanged (`SHA256SUMS` beside each). The page of the
+specification works without a network: its content security policy admits nothing else. No session
+and no key is needed.
 """
 
+import asyncio
 from pathlib import Path
 from typing import Final
 
@@ -10,6 +13,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import RedirectResponse
 from fastapi.staticfiles import StaticFiles
 
+from app.http.specification import SpecifiedApp
 from app.pages.rendering import HEADERS, page
 
 router = APIRouter(include_in_schema=False)
@@ -50,4 +54,52 @@ async def document(request: Request, path: str) -> Response:
         return page("documentation.html")
     reply = await _FILES_DOCUMENTATION.get_response(path or _FIRST, request.scope)
     reply.headers.update(_HEADERS)
+    return reply
+
+
+reference_router = APIRouter(include_in_schema=False)
+_REFERENCE_FILES: Final = StaticFiles(directory=Path(__file__).with_name("reference_page"))
+_REFERENCE_HEADERS: Final = {
+    # Swagger UI sets styles of elements, and has its icons in data URLs.
+    "content-security-policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
+        "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors 'none'"
+    ),
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cache-control": "no-cache",
+}
+
+
+@reference_router.get("/openapi.json")
+@reference_router.get("/v1/openapi.json")
+async def specification(request: Request) -> Response:
+    """Returns the specification. The first call builds it on a thread, in about a second."""
+    app = request.app
+    if not isinstance(app, SpecifiedApp):
+        raise TypeError("the application has no specification")
+    content = await asyncio.to_thread(app.specification)
+    return Response(content, media_type="application/json")
+
+
+@reference_router.get("/docs/reference")
+async def reference_without_slash() -> Response:
+    """Redirects to the page, whose links are relative."""
+    return RedirectResponse("reference/", status_code=307, headers=_REFERENCE_HEADERS)
+
+
+@reference_router.get("/docs/reference/")
+async def reference(request: Request) -> Response:
+    return await _reference_file(request, "index.html")
+
+
+@reference_router.get("/docs/reference/{name}")
+async def reference_asset(request: Request, name: str) -> Response:
+    return await _reference_file(request, name)
+
+
+async def _reference_file(request: Request, name: str) -> Response:
+    reply = await _REFERENCE_FILES.get_response(name, request.scope)
+    reply.headers.update(_REFERENCE_HEADERS)
     return reply

@@ -1,11 +1,11 @@
-"""Runs the test of a registered object, and reads its result as the lines of a log."""
+"""Pages of endpoints: registered tools, graders and environments, their tests and their use."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal, assert_never
+from typing import Any, Final, Literal, assert_never
 from urllib.parse import urlsplit
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Request, Response
 
 from app.graders.definitions import GRADER_MODELS
 from app.http.requests import LONGEST_ROW, LONGEST_TEXT, text_of, unless_client_hangs_up
@@ -14,9 +14,8 @@ from app.kit.errors import InvalidRequest
 from app.kit.fields import FieldKind, Models, walk_fields
 from app.kit.strict_json import UnusableJson, read_json
 from app.pages.charts import COLOURS, Chart, Line
-from app.pages.refusals import PageRoute
-from app.pages.rendering import job_labels, page
-from app.pages.visitors import OwnForm, SignedIn, Visitor
+from app.pages.rendering import job_labels
+from app.pages.visitors import After, OwnForm, PageRoute, SignedIn, Visitor
 from app.rollouts import metrics as names
 from app.rollouts.metrics import MetricPoint
 from app.tools.contracts import CheckResult
@@ -53,9 +52,7 @@ class TestLog:
 async def run_test(
     visitor: Visitor, registered: RegisteredVersion, *, answer: str, item: str
 ) -> TestLog:
-    """Runs the test; a grader's scores `answer` for `item`. Raises `InvalidRequest` for a row or an
-    object that cannot be tested, and `RateLimited` while other tests of the project run.
-    """
+    """Raises `InvalidRequest` for what cannot be tested, `RateLimited` beside other tests."""
     match registered.noun:
         case Noun.TOOL if is_served(registered.definition):
             return await _test_server(visitor, registered)
@@ -90,14 +87,9 @@ async def _test_server(visitor: Visitor, registered: RegisteredVersion) -> TestL
 async def _test_grader(
     visitor: Visitor, registered: RegisteredVersion, *, answer: str, item: str
 ) -> TestLog:
-    """Scores one answer."""
     grader = await visitor.services.graders().config(registered.id)
     trial = await visitor.services.trials().run_grader(
-        grader,
-        model_sample=answer,
-        sample=None,
-        item=_item(item),
-        trace_id=None,
+        grader, model_sample=answer, sample=None, item=_item(item), trace_id=None
     )
     result = trial.result
     raised = result.errors.raised
@@ -135,45 +127,37 @@ _TOOL_CURVES: Final = (
     ("errors", "Errors", "calls a step", "errors"),
     ("latency", "Latency", "mean s a call", "latency_s_mean"),
 )
-_GRADER_CURVES: Final = (("errors", "Errors", "share of answers", names.GRADER_ERROR_SHARE),)
-_ENVIRONMENT_CURVES: Final = (
-    ("calls", "Steps", "mean a rollout", names.ENVIRONMENT_STEPS_MEAN),
-    ("errors", "Errors", "calls a step", names.ENVIRONMENT_ERRORS),
-    ("latency", "Latency", "mean s a step", names.ENVIRONMENT_LATENCY_MEAN),
-)
 UseCurve = tuple[str, str, str, str]
 """Id, title and unit of a chart, and the name of its curve."""
+_CURVES: Final[Mapping[Noun, tuple[UseCurve, ...]]] = {
+    Noun.GRADER: (("errors", "Errors", "share of answers", names.GRADER_ERROR_SHARE),),
+    Noun.ENVIRONMENT: (
+        ("calls", "Steps", "mean a rollout", names.ENVIRONMENT_STEPS_MEAN),
+        ("errors", "Errors", "calls a step", names.ENVIRONMENT_ERRORS),
+        ("latency", "Latency", "mean s a step", names.ENVIRONMENT_LATENCY_MEAN),
+    ),
+}
 
 
 def use_curves(registered: RegisteredVersion) -> tuple[UseCurve, ...]:
     """Returns the curves of jobs that measure the calls of an object. Those of a tool have its
     name in theirs; the others are about the only grader or environment of a job.
     """
-    match registered.noun:
-        case Noun.TOOL:
-            return tuple(
-                (chart, title, unit, names.tool_metric(registered.name, metric))
-                for chart, title, unit, metric in _TOOL_CURVES
-            )
-        case Noun.GRADER:
-            return _GRADER_CURVES
-        case Noun.ENVIRONMENT:
-            return _ENVIRONMENT_CURVES
-        case Noun.CURRICULUM | Noun.RECIPE:
-            return ()
-        case _:
-            assert_never(registered.noun)
+    if registered.noun is Noun.TOOL:
+        return tuple(
+            (chart, title, unit, names.tool_metric(registered.name, metric))
+            for chart, title, unit, metric in _TOOL_CURVES
+        )
+    return _CURVES.get(registered.noun, ())
 
 
 def addresses(registered: RegisteredVersion) -> list[str]:
     """Returns the addresses of an object in their shown form, without duplicates."""
-    return list(dict.fromkeys(_addresses(_models(registered.noun), registered.definition)))
+    return list(dict.fromkeys(_addresses(_MODELS.get(registered.noun, ()), registered.definition)))
 
 
 def hosts(called: Sequence[str]) -> list[str]:
-    """Returns the hosts of addresses, each with its port, without duplicates."""
-    found = (urlsplit(one).netloc.rpartition("@")[2] for one in called)
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(urlsplit(one).netloc.rpartition("@")[2] for one in called))
 
 
 def users(registered: RegisteredVersion, jobs: Sequence[Job], own: Collection[str]) -> list[Job]:
@@ -181,18 +165,11 @@ def users(registered: RegisteredVersion, jobs: Sequence[Job], own: Collection[st
     return [job for job in jobs if _uses(job, registered, own)]
 
 
-def _models(noun: Noun) -> Models:
-    match noun:
-        case Noun.TOOL:
-            return ToolSpec
-        case Noun.GRADER:
-            return GRADER_MODELS
-        case Noun.ENVIRONMENT:
-            return HttpEnvironmentSpec
-        case Noun.CURRICULUM | Noun.RECIPE:
-            return ()
-        case _:
-            assert_never(noun)
+_MODELS: Final[Mapping[Noun, Models]] = {
+    Noun.TOOL: ToolSpec,
+    Noun.GRADER: GRADER_MODELS,
+    Noun.ENVIRONMENT: HttpEnvironmentSpec,
+}
 
 
 def _addresses(models: Models, definition: Any) -> Iterator[str]:
@@ -205,7 +182,7 @@ def _uses(job: Job, registered: RegisteredVersion, own: Collection[str]) -> bool
     used = list(_definitions(job.method.options, registered))
     if any(one.get("id") == registered.id for one in used):
         return True
-    models = _models(registered.noun)
+    models = _MODELS.get(registered.noun, ())
     # A definition with an id is another registered object, even where both have one address.
     unnamed = (one for one in used if not one.get("id"))
     return any(address in own for one in unnamed for address in _addresses(models, one))
@@ -223,10 +200,8 @@ def _definitions(
             for server in options.get("mcp_servers") or ():
                 if registered.name in (server.get("allowed_tools") or (registered.name,)):
                     yield {"name": registered.name, "server_url": server.get("server_url")}
-        case Noun.GRADER:
-            yield options.get("grader") or {}
-        case Noun.ENVIRONMENT:
-            yield options.get("environment") or {}
+        case Noun.GRADER | Noun.ENVIRONMENT as noun:
+            yield options.get(noun.value) or {}
         case Noun.CURRICULUM | Noun.RECIPE:
             return
         case _:
@@ -236,15 +211,9 @@ def _definitions(
 router = APIRouter(include_in_schema=False, route_class=PageRoute, prefix="/endpoints")
 Kind = Literal["tools", "graders", "environments"]
 _KINDS: Final[tuple[Kind, ...]] = ("tools", "graders", "environments")
-_TITLES: Final[dict[Kind, str]] = {
-    "tools": "Tools",
-    "graders": "Graders",
-    "environments": "Environments",
-}
 _LISTED: Final = 50
 _JOBS: Final = 50
 """Newest jobs that are searched for calls of an endpoint."""
-_After = Annotated[str | None, Query(max_length=128)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,25 +228,29 @@ class ListedEndpoint:
 
 @router.get("")
 async def endpoints_page(
-    visitor: SignedIn, kind: Kind | None = None, after: _After = None
+    visitor: SignedIn, kind: Kind | None = None, after: After = None
 ) -> Response:
     """Lists objects of each kind, or of one kind behind `after`."""
     jobs = await _newest_jobs(visitor)
     shown = _KINDS if kind is None else (kind,)
-    found = {one: await _page(visitor, one, after if kind else None) for one in shown}
+    found = {
+        one: await visitor.services.endpoints(one).page(
+            after=after if kind else None, limit=_LISTED
+        )
+        for one in shown
+    }
     named = [registered for rows, _ in found.values() for registered in rows]
     curves = sorted({curve for one in named for *_, curve in use_curves(one)})
     ends = await visitor.services.curves().ends([job.id for job in jobs], curves)
-    return await visitor.on_thread(
-        lambda: page(
-            "endpoints.html",
-            form_token=visitor.form_token,
-            only=kind,
-            sections=[
-                (one, _TITLES[one], [_listed(each, jobs, ends) for each in rows], more)
+    return await visitor.page(
+        "endpoints.html",
+        lambda: {
+            "sections": [
+                (one, one.capitalize(), [_listed(each, jobs, ends) for each in rows], more)
                 for one, (rows, more) in found.items()
-            ],
-        )
+            ]
+        },
+        only=kind,
     )
 
 
@@ -298,35 +271,9 @@ def _listed(
     return ListedEndpoint(registered, hosts(called), newest, last_values)
 
 
-async def _page(
-    visitor: Visitor, kind: Kind, after: str | None
-) -> tuple[list[RegisteredVersion], bool]:
-    match kind:
-        case "tools":
-            return await visitor.services.tools().page(after=after, limit=_LISTED)
-        case "graders":
-            return await visitor.services.graders().page(after=after, limit=_LISTED)
-        case "environments":
-            return await visitor.services.environments().page(after=after, limit=_LISTED)
-        case _:
-            assert_never(kind)
-
-
-async def _get(visitor: Visitor, kind: Kind, object_id: str) -> RegisteredVersion:
-    match kind:
-        case "tools":
-            return await visitor.services.tools().get(object_id)
-        case "graders":
-            return await visitor.services.graders().get(object_id)
-        case "environments":
-            return await visitor.services.environments().get(object_id)
-        case _:
-            assert_never(kind)
-
-
 @router.get("/{kind}/{object_id}")
 async def endpoint_page(kind: Kind, object_id: str, visitor: SignedIn) -> Response:
-    return await _shown(visitor, kind, await _get(visitor, kind, object_id), None)
+    return await _shown(visitor, kind, await visitor.services.endpoints(kind).get(object_id), None)
 
 
 @router.post("/{kind}/{object_id}/test")
@@ -334,7 +281,7 @@ async def run_endpoint_test(
     request: Request, kind: Kind, object_id: str, visitor: SignedIn, form: OwnForm
 ) -> Response:
     """Runs the test and shows the page with its log. It ends with the browser's connection."""
-    registered = await _get(visitor, kind, object_id)
+    registered = await visitor.services.endpoints(kind).get(object_id)
     answer = text_of(form, "answer", longest=LONGEST_TEXT)
     item = text_of(form, "item", longest=LONGEST_ROW)
     log = await unless_client_hangs_up(
@@ -354,24 +301,21 @@ async def _shown(
     called = addresses(registered)
     jobs = users(registered, await _newest_jobs(visitor), called)[:COLOURS]
     charts = await _charts(visitor, registered, jobs)
-    return await visitor.on_thread(
-        lambda: page(
-            "endpoint.html",
-            form_token=visitor.form_token,
-            kind=kind,
-            title=_TITLES[kind],
-            registered=registered,
-            addresses=called,
-            jobs=list(zip(jobs, job_labels(jobs), strict=True)),
-            charts=charts,
-            most_jobs=COLOURS,
-            searched_jobs=_JOBS,
-            log=log,
-            answer=answer,
-            item=item or "{}",
-            longest_answer=LONGEST_TEXT,
-            longest_item=LONGEST_ROW,
-        )
+    return await visitor.page(
+        "endpoint.html",
+        lambda: {"jobs": list(zip(jobs, job_labels(jobs), strict=True))},
+        kind=kind,
+        title=kind.capitalize(),
+        registered=registered,
+        addresses=called,
+        charts=charts,
+        most_jobs=COLOURS,
+        searched_jobs=_JOBS,
+        log=log,
+        answer=answer,
+        item=item or "{}",
+        longest_answer=LONGEST_TEXT,
+        longest_item=LONGEST_ROW,
     )
 
 

@@ -1,5 +1,6 @@
 """Routes of evals: the list, and one of them with its runs."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Query, Response
@@ -7,45 +8,30 @@ from pydantic import BeforeValidator
 
 from app.evals.evals import ItemStatus, OutputItem
 from app.pages.plots import spread_parts
-from app.pages.refusals import PageRoute
-from app.pages.rendering import LISTED_ROWS, page
-from app.pages.visitors import SignedIn
+from app.pages.rendering import LISTED_ROWS
+from app.pages.visitors import After, PageRoute, SignedIn
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute, prefix="/evals")
 _PAGE: Final = 50
-_After = Annotated[str | None, Query(max_length=128)]
 
 
 @router.get("")
-async def evals_page(visitor: SignedIn, after: _After = None) -> Response:
+async def evals_page(visitor: SignedIn, after: After = None) -> Response:
     """Lists the evals, newest first. Each reinforcement job has one of its own."""
     evals, more = await visitor.services.evals().page(
         after=after, limit=_PAGE, descending=True, order_by="created_at"
     )
-    return await visitor.on_thread(
-        lambda: page(
-            "evals/evals.html", form_token=visitor.form_token, evals=evals, more=more, after=after
-        )
-    )
+    return await visitor.page("evals/evals.html", evals=evals, more=more, after=after)
 
 
 @router.get("/{eval_id}")
-async def eval_page(eval_id: str, visitor: SignedIn, after: _After = None) -> Response:
+async def eval_page(eval_id: str, visitor: SignedIn, after: After = None) -> Response:
     """Shows an eval and its runs, newest first."""
     of = await visitor.services.evals().get(eval_id)
     runs, more = await visitor.services.eval_runs().page(
         eval_id, status=None, after=after, limit=_PAGE, descending=True
     )
-    return await visitor.on_thread(
-        lambda: page(
-            "evals/eval.html",
-            form_token=visitor.form_token,
-            of=of,
-            runs=runs,
-            more=more,
-            after=after,
-        )
-    )
+    return await visitor.page("evals/eval.html", of=of, runs=runs, more=more, after=after)
 
 
 eval_runs_router = APIRouter(
@@ -54,7 +40,6 @@ eval_runs_router = APIRouter(
 _PAGE_RUNS: Final = 20
 _STATUSES: Final[tuple[ItemStatus, ...]] = ("pass", "fail", "error")
 _MOST_ROWS: Final = 2**31 - 1
-_AfterRuns = Annotated[str | None, Query(max_length=128)]
 _Row = Annotated[
     int | None, Query(ge=0, le=_MOST_ROWS // 1000), BeforeValidator(lambda sent: sent or None)
 ]
@@ -68,7 +53,7 @@ async def run_page(
     visitor: SignedIn,
     status: _Status = None,
     row: _Row = None,
-    after: _AfterRuns = None,
+    after: After = None,
 ) -> Response:
     """Shows a run with its output items, in the order of the items."""
     of = await visitor.services.evals().get(eval_id)
@@ -76,19 +61,16 @@ async def run_page(
     items, more = await visitor.services.eval_runs().items(
         eval_id, run_id, status=status, after=after, limit=_PAGE_RUNS, descending=False, index=row
     )
-    return await visitor.on_thread(
-        lambda: page(
-            "evals/eval_run.html",
-            form_token=visitor.form_token,
-            of=of,
-            run=run,
-            items=[(one, _answer(one)) for one in items],
-            more=more,
-            status=status,
-            statuses=_STATUSES,
-            row=row,
-            after=after,
-        )
+    return await visitor.page(
+        "evals/eval_run.html",
+        lambda: {"items": [(one, _answer(one)) for one in items]},
+        of=of,
+        run=run,
+        more=more,
+        status=status,
+        statuses=_STATUSES,
+        row=row,
+        after=after,
     )
 
 
@@ -99,19 +81,12 @@ async def run_baseline_page(eval_id: str, run_id: str, visitor: SignedIn) -> Res
     run = await visitor.services.eval_runs().get(eval_id, run_id)
     baseline = await visitor.services.eval_runs().baseline(eval_id, run_id)
 
-    def made() -> Response:
+    def made() -> Mapping[str, Any]:
         here = f"/evals/{of.id}/runs/{run.id}"
         links = {one.row: f"{here}?row={one.row}" for one in baseline.rows}
-        return page(
-            "evals/run_baseline.html",
-            form_token=visitor.form_token,
-            of=of,
-            run=run,
-            baseline=baseline,
-            **spread_parts(baseline.rows, links, listed=LISTED_ROWS),
-        )
+        return spread_parts(baseline.rows, links, listed=LISTED_ROWS)
 
-    return await visitor.on_thread(made)
+    return await visitor.page("evals/run_baseline.html", made, of=of, run=run, baseline=baseline)
 
 
 def _answer(item: OutputItem) -> str:

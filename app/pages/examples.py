@@ -48,8 +48,6 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class KindText:
-    """The words for a kind on the pages."""
-
     title: str
     purpose: str
     columns: tuple[Column, ...]
@@ -83,12 +81,7 @@ KINDS: Final[Mapping[ExampleKind, KindText]] = {
     ExampleKind.BETTER: KindText(
         "Of two answers one is better",
         "Tone, refusals, style: you show a better and a worse answer.",
-        (
-            _QUESTION,
-            Column("better", "Better answer"),
-            Column("worse", "Worse answer"),
-            _TOPIC,
-        ),
+        (_QUESTION, Column("better", "Better answer"), Column("worse", "Worse answer"), _TOPIC),
         "safety_alignment",
         "dpo",
     ),
@@ -121,10 +114,6 @@ _MARKS: Final = (
 def kind_of(row: Mapping[str, Any]) -> ExampleKind | None:
     """Returns the kind of a row; `None` for one that no recipe can rate."""
     return next((kind for key, kind in _MARKS if key in row), None)
-
-
-def kind_of_recipe(recipe: str) -> ExampleKind | None:
-    return next((kind for kind, text in KINDS.items() if text.recipe == recipe), None)
 
 
 def row_of(kind: ExampleKind, cells: Mapping[str, str], instructions: str) -> dict[str, Any]:
@@ -340,9 +329,7 @@ class ReadExamples:
 def read_typed(
     kind: ExampleKind, cells: Sequence[Mapping[str, str]], pasted: str, instructions: str
 ) -> ReadExamples:
-    """Reads the cells of a form, then the lines that were pasted from a spreadsheet. Empty lines
-    of the form are left out.
-    """
+    """Reads the cells of a form, then the lines pasted from a spreadsheet; skips empty lines."""
     read = ReadExamples(kind)
     typed = [(f"Line {number}", line) for number, line in enumerate(cells, start=1)]
     for where, line in (*typed, *_pasted(read, kind, pasted)):
@@ -395,9 +382,7 @@ def _pasted(
 
 
 def read_file(content: bytes, filename: str, kind: ExampleKind, instructions: str) -> ReadExamples:
-    """Reads an uploaded file, with the remarks about all of its rows together. A table has
-    examples of `kind`, unless its titles name another one.
-    """
+    """Reads an uploaded file, a table as `kind` unless its titles name another one."""
     try:
         return _checked(_read_content(HeldContent(content), filename, kind, instructions))
     except TableFault as fault:
@@ -444,7 +429,6 @@ def _read_table(table: TableExamples, instructions: str) -> ReadExamples:
 
 
 def read_lines(content: bytes) -> ReadExamples:
-    """Reads JSON lines, as jobs do."""
     read = ReadExamples(None)
     for number, line in enumerate(content.splitlines(), start=1):
         if is_blank(line):
@@ -484,7 +468,6 @@ def _read_line(read: ReadExamples, line: bytes, number: int) -> None:
 
 
 def _checked(read: ReadExamples) -> ReadExamples:
-    """Adds the remarks about all rows together."""
     count = len(read.rows)
     if count < _FEWEST:
         cure = f"Add {_FEWEST - count} more: half may be for practice, the rest is kept for tests."

@@ -11,9 +11,7 @@ from app.files.files import LISTED_PURPOSES
 from app.jobs.preflight import FileSummary
 from app.jobs.supervised import MethodType
 from app.kit.errors import PreflightIssue, refused_value
-from app.pages.refusals import PageRoute
-from app.pages.rendering import page
-from app.pages.visitors import SignedIn, Visitor
+from app.pages.visitors import After, PageRoute, SignedIn, Visitor
 
 METHODS: Final[tuple[MethodType, ...]] = get_args(MethodType)
 _PARAM: Final = "training_file"
@@ -30,14 +28,8 @@ class FileStatistics:
 async def file_statistics(
     visitor: Visitor, file_id: str, method: MethodType, *, model: str
 ) -> FileStatistics:
-    """Counts rows, faults, repeats and tokens. Raises `Unavailable` for a file that takes too
-    long.
-    """
-    body: dict[str, Any] = {
-        "model": model,
-        _PARAM: file_id,
-        "method": {"type": method, method: {}},
-    }
+    """Counts rows, faults, repeats and tokens. Raises `Unavailable` if that takes too long."""
+    body: dict[str, Any] = {"model": model, _PARAM: file_id, "method": {"type": method, method: {}}}
     report = await visitor.services.preflight().check(body, None, ())
     summary = None if report.dataset is None else report.dataset.training
     return FileStatistics(summary, [one for one in report.issues if one.param in (_PARAM, "model")])
@@ -46,29 +38,25 @@ async def file_statistics(
 router = APIRouter(include_in_schema=False, route_class=PageRoute, prefix="/files")
 _PAGE: Final = 50
 _FIRST_ROWS: Final = 10
-_After = Annotated[str | None, Query(max_length=128)]
 _Name = Annotated[str | None, Query(max_length=200), BeforeValidator(lambda sent: sent or None)]
 """A name of a form's choice; the empty choice is none."""
 
 
 @router.get("")
-async def files_page(visitor: SignedIn, purpose: _Name = None, after: _After = None) -> Response:
+async def files_page(visitor: SignedIn, purpose: _Name = None, after: After = None) -> Response:
     """Lists the files, newest first."""
     if purpose is not None and purpose not in LISTED_PURPOSES:
         raise refused_value("purpose", f"it must be one of {', '.join(LISTED_PURPOSES)}")
     rows, more = await visitor.services.files().page(
         purpose=purpose, after=after, limit=_PAGE, order="desc"
     )
-    return await visitor.on_thread(
-        lambda: page(
-            "files/files.html",
-            form_token=visitor.form_token,
-            files=rows,
-            more=more,
-            purpose=purpose,
-            purposes=LISTED_PURPOSES,
-            after=after,
-        )
+    return await visitor.page(
+        "files/files.html",
+        files=rows,
+        more=more,
+        purpose=purpose,
+        purposes=LISTED_PURPOSES,
+        after=after,
     )
 
 
@@ -83,17 +71,14 @@ async def file_page(
     found: FileStatistics | None = None
     if method is not None:
         found = await file_statistics(visitor, file_id, method, model=model or models[0])
-    return await visitor.on_thread(
-        lambda: page(
-            "files/file.html",
-            form_token=visitor.form_token,
-            file=row,
-            head=head,
-            first_rows=_FIRST_ROWS,
-            methods=METHODS,
-            method=method,
-            models=models,
-            model=model,
-            found=found,
-        )
+    return await visitor.page(
+        "files/file.html",
+        file=row,
+        head=head,
+        first_rows=_FIRST_ROWS,
+        methods=METHODS,
+        method=method,
+        models=models,
+        model=model,
+        found=found,
     )

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Header, Query, Request, Response
-from fastapi.responses import RedirectResponse
 from fastapi.sse import format_sse_event
 
 from app.files.division import TAG_FIELD
@@ -21,15 +20,35 @@ from app.jobs.findings import (
 from app.jobs.intervals import paired_gain, range_of_scores
 from app.jobs.jobs import LAST_EVENT_ID, TERMINAL, Job, JobStatus
 from app.jobs.streams import event_stream
-from app.kit.errors import NotFound
 from app.kit.ids import REPORT, Split
-from app.pages.changes import Pair, cost_changes, most_changed, pairs_of, quadrant
 from app.pages.charts import chart_of, charts
-from app.pages.plots import COLUMNS, LISTED, HistogramStrip, spread_parts, standing
-from app.pages.refusals import PageRoute
-from app.pages.rendering import HEADERS, LISTED_ROWS, MOST_TAGS, by_tag, page, wants_part
+from app.pages.plots import (
+    COLUMNS,
+    LISTED,
+    MOST_TAGS,
+    HistogramStrip,
+    Pair,
+    by_tag,
+    cost_changes,
+    most_changed,
+    pairs_of,
+    quadrant,
+    spread_parts,
+    standing,
+)
+from app.pages.rendering import HEADERS, LISTED_ROWS, redirect, wants_part
 from app.pages.transcripts import answer
-from app.pages.visitors import OwnForm, Reward, SignedIn, Streaming, Visitor, signed_in
+from app.pages.visitors import (
+    After,
+    OwnForm,
+    PageRoute,
+    Reward,
+    SignedIn,
+    Streaming,
+    Visitor,
+    report_of,
+    signed_in,
+)
 from app.rollouts import metrics as names
 from app.rollouts.baselines import Baseline
 from app.rollouts.metrics import MetricPoint
@@ -42,7 +61,6 @@ _CHECKPOINTS: Final = 10
 _CLASSES: Final = frozenset(FailureClass)
 RowRewards = Mapping[int, float]
 """Mean reward by the number of the row."""
-After = Annotated[str | None, Query(max_length=128)]
 
 
 @router.get("/")
@@ -52,18 +70,17 @@ async def home(
     jobs, more = await visitor.services.jobs().page(after=after, limit=_PAGE, status=status)
     ends = await visitor.services.curves().ends([job.id for job in jobs], LISTED)
     owners = await visitor.services.jobs().owners(jobs)
-    return await visitor.on_thread(
-        lambda: page(
-            "jobs_part.html" if wants_part(request) else "jobs.html",
-            form_token=visitor.form_token,
-            listed=[(job, standing(job, ends.get(job.id, []))) for job in jobs],
-            owners=owners,
-            priced=any(job.usage and job.usage.estimated_cost is not None for job in jobs),
-            more=more,
-            status=status,
-            statuses=list(JobStatus),
-            after=after,
-        )
+    return await visitor.page(
+        "jobs_part.html" if wants_part(request) else "jobs.html",
+        lambda: {
+            "listed": [(job, standing(job, ends.get(job.id, []))) for job in jobs],
+            "priced": any(job.usage and job.usage.estimated_cost is not None for job in jobs),
+        },
+        owners=owners,
+        more=more,
+        status=status,
+        statuses=list(JobStatus),
+        after=after,
     )
 
 
@@ -87,29 +104,28 @@ async def job_page(
     [last, *_], _ = await visitor.services.events().page(job_id, after=None, limit=1)
     curves = await visitor.services.curves().of_job(job)
     ends = curves.ends(LISTED)
-    report, rewards = await _report(visitor, job), await _row_rewards(visitor, job, ends)
+    report, rewards = await report_of(visitor, job), await _row_rewards(visitor, job, ends)
     links = await visitor.services.events().tracker_links(job_id) if job.integrations else []
     histogram = await _histogram(visitor, job, curves)
     checkpoints, more_checkpoints = await visitor.services.checkpoints().page(
         job_id, after=None, limit=_CHECKPOINTS
     )
-    return await visitor.on_thread(
-        lambda: page(
-            "job_part.html" if wants_part(request) else "job.html",
-            form_token=visitor.form_token,
-            job=job,
-            state=state,
-            last_event=last.id,
-            events=events,
-            more_events=more_events,
-            tracker_links=links,
-            report_finding=None if report is None else report_finding(report),
-            standing=standing(job, ends),
-            rewards=histogram,
-            checkpoints=checkpoints,
-            more_checkpoints=more_checkpoints,
+    return await visitor.page(
+        "job_part.html" if wants_part(request) else "job.html",
+        lambda: {
+            "report_finding": None if report is None else report_finding(report),
+            "standing": standing(job, ends),
             **_shown(job, curves, rewards),
-        )
+        },
+        job=job,
+        state=state,
+        last_event=last.id,
+        events=events,
+        more_events=more_events,
+        tracker_links=links,
+        rewards=histogram,
+        checkpoints=checkpoints,
+        more_checkpoints=more_checkpoints,
     )
 
 
@@ -156,9 +172,7 @@ async def _histogram(visitor: Visitor, job: Job, curves: CurvesOfJob) -> Histogr
 async def _row_rewards(
     visitor: Visitor, job: Job, ends: Sequence[MetricPoint]
 ) -> tuple[RowRewards, RowRewards] | tuple[()]:
-    """Returns the mean reward of each row in the first and in the last validation; empty unless
-    there are two validations.
-    """
+    """Returns each row's mean reward in the first and last validation; empty without two."""
     steps = validated_steps(watched_by(job.method), ends)
     if steps is None:
         return ()
@@ -170,43 +184,26 @@ async def _row_rewards(
     return rewards[steps[0]], rewards[steps[1]]
 
 
-async def _report(visitor: Visitor, job: Job) -> dict[str, Any] | None:
-    if job.status is not JobStatus.SUCCEEDED:
-        return None
-    try:
-        return await visitor.services.rollouts().report(job.id)
-    except NotFound:
-        return None
-
-
 @router.get("/jobs/{job_id}/events")
 async def events_page(job_id: str, visitor: SignedIn, after: After = None) -> Response:
     job = await visitor.services.jobs().get(job_id)
     events, more = await visitor.services.events().messages(job_id, after=after, limit=100)
-    return await visitor.on_thread(
-        lambda: page(
-            "events.html", form_token=visitor.form_token, job=job, events=events, more_events=more
-        )
-    )
+    return await visitor.page("events.html", job=job, events=events, more_events=more)
 
 
 @router.post("/jobs/{job_id}/pause")
 async def pause(job_id: str, visitor: SignedIn, _form: OwnForm) -> Response:
-    return _back_to(await visitor.services.jobs().pause(job_id))
+    return redirect(f"/jobs/{(await visitor.services.jobs().pause(job_id)).id}")
 
 
 @router.post("/jobs/{job_id}/resume")
 async def resume(job_id: str, visitor: SignedIn, _form: OwnForm) -> Response:
-    return _back_to(await visitor.services.jobs().resume(job_id))
+    return redirect(f"/jobs/{(await visitor.services.jobs().resume(job_id)).id}")
 
 
 @router.post("/jobs/{job_id}/cancel")
 async def cancel(job_id: str, visitor: SignedIn, _form: OwnForm) -> Response:
-    return _back_to(await visitor.services.jobs().cancel(job_id))
-
-
-def _back_to(job: Job) -> Response:
-    return RedirectResponse(f"/jobs/{job.id}", status_code=303, headers=dict(HEADERS))
+    return redirect(f"/jobs/{(await visitor.services.jobs().cancel(job_id)).id}")
 
 
 baselines_router = APIRouter(include_in_schema=False, route_class=PageRoute)
@@ -222,22 +219,16 @@ async def baseline_page(
     means = await visitor.services.rollouts().row_means(job_id, _SPLIT, steps=[0])
     counts = await visitor.services.rollouts().pass_counts(job_id, _SPLIT, at_least=at_least)
 
-    def made() -> Response:
+    def made() -> Mapping[str, Any]:
         baseline = Baseline.of_means(means, [one for one in counts if one.step == 0])
         links = {
             one.row: f"/jobs/{job.id}/rollouts?split={_SPLIT}&step=0&row={one.row}"
             for one in baseline.rows
         }
-        return page(
-            "baseline.html",
-            form_token=visitor.form_token,
-            job=job,
-            at_least=at_least,
-            baseline=baseline,
-            **spread_parts(baseline.rows, links, listed=LISTED_ROWS),
-        )
+        parts = spread_parts(baseline.rows, links, listed=LISTED_ROWS)
+        return {"baseline": baseline, **parts}
 
-    return await visitor.on_thread(made)
+    return await visitor.page("baseline.html", made, job=job, at_least=at_least)
 
 
 reports_router = APIRouter(include_in_schema=False, route_class=PageRoute)
@@ -259,9 +250,7 @@ _FALLBACK: Final[Split] = "valid"
 async def report_page(
     job_id: str, visitor: SignedIn, by: Annotated[str, Query(max_length=80)] = TAG_FIELD
 ) -> Response:
-    """Shows the report, in all and by the values of the field `by` of the rows. Answers 404, with
-    the reason, for a job that has none.
-    """
+    """Shows the report, in all and by the values of the field `by`; 404 with the reason."""
     job = await visitor.services.jobs().get(job_id)
     report = await visitor.services.rollouts().report(job_id)
     steps = [0, report["step"]]
@@ -278,29 +267,26 @@ async def report_page(
         found = await rollouts.first_graded(job_id, split, steps=steps, row=pair.row)
         answers.append((pair, list(map(answer, found))))
     rows = await visitor.services.held_out_rows().rows(job)
-    return await visitor.on_thread(
-        lambda: page(
-            "report.html",
-            form_token=visitor.form_token,
-            job=job,
-            report=report,
-            comparisons=list(_comparisons(report)),
-            by=by,
-            tags=by_tag(compared, rows.tags(by), known=score_range(job.method))[:MOST_TAGS],
-            unread=rows.unread,
-            costs=list(cost_changes(pairs)),
-            chart=quadrant(job_id, split, compared, tuned_step=report["step"]),
-            answers=answers,
-            pairs=pairs,
-            split=split,
-        )
+    return await visitor.page(
+        "report.html",
+        lambda: {
+            "comparisons": list(_comparisons(report)),
+            "tags": by_tag(compared, rows.tags(by), known=score_range(job.method))[:MOST_TAGS],
+            "costs": list(cost_changes(pairs)),
+            "chart": quadrant(job_id, split, compared, tuned_step=report["step"]),
+        },
+        job=job,
+        report=report,
+        by=by,
+        unread=rows.unread,
+        answers=answers,
+        pairs=pairs,
+        split=split,
     )
 
 
 def _comparisons(report: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yields each comparison with its label. A stored report never changes, so older ones lack some
-    values.
-    """
+    """Yields each comparison with its label; older reports lack some values."""
     parts = {label: report.get(name) for name, label in _COMPARISONS.items()}
     for name, compared in (report.get("components") or {}).items():
         parts[f"{name}{_part_of(compared, report)}"] = compared
@@ -318,7 +304,6 @@ def _part_of(compared: dict[str, Any], report: dict[str, Any]) -> str:
 
 
 streams_router = APIRouter(include_in_schema=False, route_class=PageRoute)
-_Id = Annotated[str | None, Query(max_length=128)]
 _LastId = Annotated[str | None, Header(alias=LAST_EVENT_ID, max_length=128)]
 
 
@@ -327,7 +312,7 @@ async def stream(
     request: Request,
     job_id: str,
     visitor: Streaming,
-    after: _Id = None,
+    after: After = None,
     last_event_id: _LastId = None,
 ) -> Response:
     """Sends `news` for each event behind `after` and each change of the job's state. Answers 204,

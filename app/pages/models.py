@@ -16,9 +16,8 @@ from app.kit.downloads import ClosingResponse
 from app.kit.errors import InvalidRequest, RequestError
 from app.kit.fields import Json
 from app.models.chat import StreamedReply
-from app.pages.refusals import PageRoute
-from app.pages.rendering import HEADERS, LONG_CUT_AT, page
-from app.pages.visitors import OwnForm, SignedIn, Streaming, Visitor
+from app.pages.rendering import HEADERS, LONG_CUT_AT
+from app.pages.visitors import OwnForm, PageRoute, SignedIn, Streaming, Visitor
 from app.tools.mcp_listings import is_served
 from app.tools.registry import RegisteredVersion
 from app.tools.tools import ToolSpec, ToolTrial
@@ -57,9 +56,7 @@ class PlaygroundForm:
         return asked
 
     def options(self) -> dict[str, Any]:
-        """Returns the options of a chat completion, the same for each turn of both models. Raises
-        `InvalidRequest`.
-        """
+        """Returns the options of each turn of both models. Raises `InvalidRequest`."""
         return {
             "max_completion_tokens": int(_number(self.max_tokens, "max_tokens", 1, _MOST_TOKENS)),
             "temperature": _number(self.temperature, "temperature", 0, _HOTTEST),
@@ -280,12 +277,8 @@ class ModelAnswer:
             self.turns[-1].reply = event.text
 
 
-async def side_by_side(
-    plays: Sequence[Play],
-) -> AsyncGenerator[tuple[int, PlayEvent], None]:
-    """Yields the events of all chats as they come, with the chat's number. When the caller closes
-    it, all chats end.
-    """
+async def side_by_side(plays: Sequence[Play]) -> AsyncGenerator[tuple[int, PlayEvent], None]:
+    """Yields the events of all chats as they come. When the caller closes it, all chats end."""
     events = asyncio.Queue[tuple[int, PlayEvent] | None]()
     tasks = [asyncio.create_task(_pump(number, play, events)) for number, play in enumerate(plays)]
     try:
@@ -341,9 +334,7 @@ async def models_page(visitor: SignedIn, model: str | None = None) -> Response:
 
 @router.post("/models/ask")
 async def ask(request: Request, visitor: SignedIn, form: OwnForm) -> Response:
-    """Asks two models the same, at the same time, and shows both answers. Both end with the
-    browser's connection.
-    """
+    """Asks two models the same at the same time. Both end with the browser's connection."""
     asked = PlaygroundForm.of(form)
     plays = await _plays(visitor, asked)
     answers = await unless_client_hangs_up(request, _answers(asked.models, plays))
@@ -372,9 +363,7 @@ async def _answers(models: Sequence[str], plays: Sequence[Play]) -> list[ModelAn
 
 
 async def _plays(visitor: Visitor, asked: PlaygroundForm) -> list[Play]:
-    """Returns a chat for each of the two models. Raises `InvalidRequest`, and `NotFound` for an
-    unknown tool.
-    """
+    """Returns a chat for each model. Raises `InvalidRequest`, and `NotFound` for a tool."""
     options = asked.options()
     registered = [await visitor.services.tools().get(one) for one in asked.tools]
     tools = [
@@ -401,20 +390,19 @@ async def _shown(
     tuned = [one.tuned for one in found if one.tuned is not None]
     newest = sorted(tuned, key=lambda one: (-one.created_at, -one.step))
     tools = await _callable_tools(visitor)
-    return await visitor.on_thread(
-        lambda: page(
-            "models/models.html",
-            form_token=visitor.form_token,
-            base=[one for one in found if one.tuned is None],
-            tuned=newest[:_LISTED],
-            more=max(0, len(newest) - _LISTED),
-            names=[one.name for one in found],
-            project_id=visitor.owner.tenant.project_id,
-            asked=asked,
-            answers=answers,
-            tools=tools,
-            most_turns=MOST_TURNS,
-            longest=LONGEST_TEXT,
-            long_cut_at=LONG_CUT_AT,
-        )
+    return await visitor.page(
+        "models/models.html",
+        lambda: {
+            "base": [one for one in found if one.tuned is None],
+            "more": max(0, len(newest) - _LISTED),
+            "names": [one.name for one in found],
+        },
+        tuned=newest[:_LISTED],
+        project_id=visitor.owner.tenant.project_id,
+        asked=asked,
+        answers=answers,
+        tools=tools,
+        most_turns=MOST_TURNS,
+        longest=LONGEST_TEXT,
+        long_cut_at=LONG_CUT_AT,
     )

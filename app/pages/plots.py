@@ -1,21 +1,22 @@
-"""Draws histograms side by side, one column for each step, as SVG without a script. Pure.
-
-The darker a cell, the larger its share of the step's rollouts. The table has the counts.
+"""What a page says of a job's rewards: histograms and scatter charts as SVG without a script, the
+pairs of its report, its standing. Pure.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import sqrt
+from statistics import fmean
 from typing import Any, Final
 
 from app.jobs.findings import watched_by
+from app.jobs.intervals import Gain, Interval, Range, difference, paired_gain, range_of_scores
 from app.jobs.jobs import Job
 from app.jobs.stop_rules import LOSSES, REWARD
 from app.kit.ids import Split
 from app.rollouts import metrics as names
 from app.rollouts.baselines import BINS, BaselineRow, RewardHistogram
 from app.rollouts.metrics import MetricPoint
-from app.rollouts.rollouts import PASS_KINDS
+from app.rollouts.rollouts import PASS_KINDS, RowMean
 
 COLUMNS: Final = 24
 """Steps that are shown."""
@@ -39,6 +40,8 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class HistogramStrip:
+    """A histogram for each step, side by side: the darker a cell, the larger its share."""
+
     histogram: RewardHistogram
 
     @property
@@ -81,8 +84,6 @@ class HistogramStrip:
         return sum(counts[BINS // 2 :]) / sum(counts)
 
 
-_LEFT_SCATTERS: Final = 44.0
-_RIGHT_SCATTERS: Final = 350.0
 _TOP_SCATTERS: Final = 10.0
 _BOTTOM_SCATTERS: Final = 216.0
 _MARGIN: Final = 0.06
@@ -167,7 +168,7 @@ class Scatter:
 
     @property
     def _axis_x(self) -> "_Axis":
-        return _Axis.around([spot.x for spot in self.spots], _LEFT_SCATTERS, _RIGHT_SCATTERS)
+        return _Axis.around([spot.x for spot in self.spots], _LEFT, _RIGHT)
 
     @property
     def _axis_y(self) -> "_Axis":
@@ -266,9 +267,7 @@ class Standing:
 
 
 def standing(job: Job, points: Sequence[MetricPoint]) -> Standing:
-    """Returns the standing from the validations, or from training until there is a second
-    validation.
-    """
+    """Returns the standing by validations, or by training until there is a second one."""
     watched = watched_by(job.method)
     ends: dict[tuple[str, Split], list[MetricPoint]] = {}
     for point in points:
@@ -285,4 +284,182 @@ def standing(job: Job, points: Sequence[MetricPoint]) -> Standing:
         is_reward=watched.is_reward,
         lost=None if lost is None else lost[-1].value,
         is_validated=is_validated,
+    )
+
+
+MOST_CHANGED: Final = 10
+_COSTS: Final = (("Completion tokens", "completion_tokens"), ("Seconds of a rollout", "duration_s"))
+"""Label, and name of the mean."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One held-out row before and after training."""
+
+    row: int
+    before: RowMean
+    after: RowMean
+
+    @property
+    def difference(self) -> float | None:
+        if self.before.reward is None or self.after.reward is None:
+            return None
+        return difference(self.before.reward, self.after.reward)
+
+    @property
+    def more_calls(self) -> float | None:
+        if self.before.tool_calls is None or self.after.tool_calls is None:
+            return None
+        return difference(self.before.tool_calls, self.after.tool_calls)
+
+    @property
+    def outcome(self) -> str:
+        if self.difference is None:
+            return "lost"
+        return "win" if self.difference > 0 else "loss" if self.difference < 0 else "tie"
+
+
+@dataclass(frozen=True, slots=True)
+class CostChange:
+    """A cost of a rollout before and after training, with the 95 % interval of its change."""
+
+    label: str
+    before: float
+    after: float
+    change: float
+    interval: Interval | None
+
+
+def pairs_of(means: Sequence[RowMean], tuned_step: int) -> list[Pair]:
+    """Returns the rows that were sampled before and after, the greatest loss first."""
+    by_row_and_step = {(mean.prompt_index, mean.step): mean for mean in means}
+    rows = sorted({mean.prompt_index for mean in means})
+    pairs = [
+        Pair(row, by_row_and_step[row, 0], by_row_and_step[row, tuned_step])
+        for row in rows
+        if (row, 0) in by_row_and_step and (row, tuned_step) in by_row_and_step
+    ]
+    return sorted(pairs, key=lambda pair: (pair.difference is None, pair.difference or 0.0))
+
+
+def most_changed(pairs: Sequence[Pair]) -> list[Pair]:
+    """Returns the pairs whose reward changed most, up or down; none that stayed the same."""
+    changed = [pair for pair in pairs if pair.difference]
+    return sorted(changed, key=lambda pair: -abs(pair.difference or 0.0))[:MOST_CHANGED]
+
+
+def cost_changes(pairs: Sequence[Pair]) -> Iterator[CostChange]:
+    """Yields the change of tokens and time, over the rows that were graded before and after."""
+    for label, name in _COSTS:
+        sides = [
+            (pair.row, getattr(pair.before, name), getattr(pair.after, name)) for pair in pairs
+        ]
+        known = [(row, old, new) for row, old, new in sides if None not in (old, new)]
+        before = {row: old for row, old, _ in known}
+        after = {row: new for row, _, new in known}
+        gain = paired_gain(before, after)
+        if gain is not None:
+            first, last = fmean(before.values()), fmean(after.values())
+            yield CostChange(label, first, last, gain.mean, gain.interval)
+
+
+def quadrant(
+    job_id: str, split: Split, pairs: Sequence[Pair], *, tuned_step: int
+) -> Scatter | None:
+    """Returns the changes of reward over those of tool calls; `None` without such a pair."""
+    spots = [
+        Spot.of_row(
+            pair.row,
+            pair.more_calls,
+            pair.difference,
+            href=f"/jobs/{job_id}/rows/{split}/{pair.row}?before=0&now={tuned_step}",
+        )
+        for pair in pairs
+        if pair.difference is not None and pair.more_calls is not None
+    ]
+    if not spots:
+        return None
+    counts = [
+        f"{sum(1 for spot in spots if better(spot.y) and fewer(spot.x))} rows with {words}"
+        for words, better, fewer in (
+            ("a higher reward and fewer calls", _above, _below),
+            ("a higher reward and more calls", _above, _above),
+            ("a lower reward and fewer calls", _below, _below),
+            ("a lower reward and more calls", _below, _above),
+        )
+    ]
+    return Scatter(
+        "quadrant",
+        "Change of reward and of tool calls",
+        "change of tool calls",
+        "change of the reward",
+        f"{', '.join(counts)}; {len(spots)} in all.",
+        spots,
+    )
+
+
+def _above(value: float) -> bool:
+    return value > 0
+
+
+def _below(value: float) -> bool:
+    return value < 0
+
+
+MOST_TAGS: Final = 100
+_UNTAGGED: Final = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TagComparison:
+    """The rows with one tag before and after training."""
+
+    tag: str
+    """Empty for the rows without a tag."""
+    wins: int
+    ties: int
+    losses: int
+    before: float
+    after: float
+    gain: Gain
+
+    @property
+    def rows(self) -> int:
+        return self.wins + self.ties + self.losses
+
+
+def by_tag(
+    pairs: Sequence[Pair], tags: Mapping[int, Sequence[str]], *, known: Range | None = None
+) -> list[TagComparison]:
+    """Returns the tags, those that lost most first. A row with several tags counts for each; empty
+    if no row has one. `known`: range of the rewards by the grader's definition.
+    """
+    graded = [pair for pair in pairs if pair.difference is not None]
+    if not any(pair.row in tags for pair in graded):
+        return []
+    tagged: dict[str, list[Pair]] = {}
+    for pair in graded:
+        for tag in tags.get(pair.row) or (_UNTAGGED,):
+            tagged.setdefault(tag, []).append(pair)
+    rewards = [mean.reward or 0.0 for pair in graded for mean in (pair.before, pair.after)]
+    bounds = range_of_scores(rewards, known=known)
+    found = [_compared(tag, rows, bounds) for tag, rows in tagged.items()]
+    return sorted(found, key=lambda one: (one.tag == _UNTAGGED, one.gain.mean, one.tag))
+
+
+def _compared(tag: str, pairs: Sequence[Pair], bounds: Range) -> TagComparison:
+    before = {pair.row: pair.before.reward or 0.0 for pair in pairs}
+    after = {pair.row: pair.after.reward or 0.0 for pair in pairs}
+    gain = paired_gain(before, after, bounds=bounds)
+    if gain is None:
+        raise ValueError(f"the tag {tag!r} has no row")
+    outcomes = [pair.outcome for pair in pairs]
+    return TagComparison(
+        tag,
+        outcomes.count("win"),
+        outcomes.count("tie"),
+        outcomes.count("loss"),
+        fmean(before.values()),
+        fmean(after.values()),
+        gain,
     )

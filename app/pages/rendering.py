@@ -1,4 +1,4 @@
-"""Reads whether a client wants a page in reply, or JSON. Pure."""
+"""Renders the templates of pages, with their headers and the formats of numbers and texts."""
 
 import json
 import math
@@ -6,21 +6,17 @@ import shlex
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from statistics import fmean
 from typing import Any, Final, TypeVar
 
-from fastapi import Request
-from fastapi.responses import HTMLResponse
+from fastapi import Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from app.jobs.intervals import Gain, Range, paired_gain, range_of_scores
 from app.jobs.jobs import Job
 from app.kit.callers import Principal
 from app.kit.slots import SharedSlots
-from app.pages.changes import Pair
 
 PART: Final = "hx-request"
 """Header of a request with which a page refreshes a part of itself."""
@@ -133,9 +129,7 @@ def cut(text: str, length: int = CUT_AT) -> str:
 
 
 def pretty(value: Any) -> str:
-    """Formats JSON, or a text that is JSON, on several lines. Any other text is unchanged, and so
-    is deeply nested JSON, whose indentation would be far longer than its content.
-    """
+    """Indents JSON, or a text that is JSON, unless it is nested so deeply that this explodes."""
     try:
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     except RecursionError:
@@ -161,9 +155,7 @@ def _depth(text: str) -> int:
 
 
 def curl(url: str, headers: Mapping[str, str], body: str) -> str:
-    """Returns the command, or an empty text for a body that is too long for a page. Every part is
-    quoted, so that a shell treats texts of models and tools as text.
-    """
+    """Returns a command of quoted parts; an empty text for a body too long for a page."""
     if len(body) > LONG_CUT_AT:
         return ""
     lines = [f"curl {shlex.quote(url)}"]
@@ -191,65 +183,6 @@ def job_labels(jobs: Sequence[Job]) -> list[str]:
     return [job.suffix if job.suffix and counts[job.suffix] == 1 else job.id for job in jobs]
 
 
-MOST_TAGS: Final = 100
-_UNTAGGED: Final = ""
-
-
-@dataclass(frozen=True, slots=True)
-class TagComparison:
-    """The rows with one tag before and after training."""
-
-    tag: str
-    """Empty for the rows without a tag."""
-    wins: int
-    ties: int
-    losses: int
-    before: float
-    after: float
-    gain: Gain
-
-    @property
-    def rows(self) -> int:
-        return self.wins + self.ties + self.losses
-
-
-def by_tag(
-    pairs: Sequence[Pair], tags: Mapping[int, Sequence[str]], *, known: Range | None = None
-) -> list[TagComparison]:
-    """Returns the tags, those that lost most first. A row with several tags counts for each; empty
-    if no row has one. `known`: range of the rewards by the grader's definition.
-    """
-    graded = [pair for pair in pairs if pair.difference is not None]
-    if not any(pair.row in tags for pair in graded):
-        return []
-    tagged: dict[str, list[Pair]] = {}
-    for pair in graded:
-        for tag in tags.get(pair.row) or (_UNTAGGED,):
-            tagged.setdefault(tag, []).append(pair)
-    rewards = [mean.reward or 0.0 for pair in graded for mean in (pair.before, pair.after)]
-    bounds = range_of_scores(rewards, known=known)
-    found = [_compared(tag, rows, bounds) for tag, rows in tagged.items()]
-    return sorted(found, key=lambda one: (one.tag == _UNTAGGED, one.gain.mean, one.tag))
-
-
-def _compared(tag: str, pairs: Sequence[Pair], bounds: Range) -> TagComparison:
-    before = {pair.row: pair.before.reward or 0.0 for pair in pairs}
-    after = {pair.row: pair.after.reward or 0.0 for pair in pairs}
-    gain = paired_gain(before, after, bounds=bounds)
-    if gain is None:
-        raise ValueError(f"the tag {tag!r} has no row")
-    outcomes = [pair.outcome for pair in pairs]
-    return TagComparison(
-        tag,
-        outcomes.count("win"),
-        outcomes.count("tie"),
-        outcomes.count("loss"),
-        fmean(before.values()),
-        fmean(after.values()),
-        gain,
-    )
-
-
 LISTED_ROWS: Final = 500
 """Rows of a file in the table of a page, which says how many more there are."""
 _ROOM: Final = Path(__file__).parent
@@ -273,24 +206,19 @@ TEMPLATES: Final = Environment(
     lstrip_blocks=True,
     auto_reload=False,
 )
-TEMPLATES.filters.update(
-    number=number,
-    share=share,
-    change=change,
-    duration=duration,
-    moment=moment,
-    iso=iso,
-    words=words,
-    cut=cut,
-    pretty=pretty,
-    curl=curl,
-)
+_FILTERS: Final = (number, share, change, duration, moment, iso, words, cut, pretty, curl)
+TEMPLATES.filters.update({made.__name__: made for made in _FILTERS})
 
 
 def page(name: str, status_code: int = 200, **values: Any) -> HTMLResponse:
     """Renders a template with the values that it names; a missing one is an error."""
     content = TEMPLATES.get_template(name).render(**values)
     return HTMLResponse(content, status_code=status_code, headers={**HEADERS, **_PRIVATE})
+
+
+def redirect(path: str) -> Response:
+    """Leads a browser from a form to a page, which it gets."""
+    return RedirectResponse(path, status_code=303, headers=dict(HEADERS))
 
 
 def wants_part(request: Request) -> bool:

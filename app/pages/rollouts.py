@@ -12,10 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from app.kit.errors import NotFound
 from app.kit.ids import Split
-from app.pages.refusals import PageRoute
-from app.pages.rendering import HEADERS, page
+from app.pages.rendering import HEADERS
 from app.pages.transcripts import answer, grader_notes, transcript
-from app.pages.visitors import Reward, SignedIn, Visitor
+from app.pages.visitors import PageRoute, Reward, SignedIn, Visitor
 from app.rollouts.metric_meanings import SPLITS
 from app.rollouts.rollouts import RolloutFilter, RolloutOrder, RolloutRow
 from app.rollouts.trajectory import FailureClass, StopReason
@@ -23,9 +22,7 @@ from app.rollouts.trajectory import FailureClass, StopReason
 router = APIRouter(include_in_schema=False, route_class=PageRoute, prefix="/jobs/{job_id}")
 _PAGE: Final = 20
 _SIBLINGS: Final = 100
-"""Limit of shown siblings, above the size of any group: a step samples at most 80 rollouts of a
-row.
-"""
+"""Limit of shown siblings; a step samples at most 80 rollouts of a row."""
 _Number = Annotated[int, Field(ge=0, le=2**31 - 1)]
 """A bound of rewards in the query of a page."""
 
@@ -82,18 +79,15 @@ async def rollouts_page(
         order_by=sent.order_by,
         descending=sent.newest,
     )
-    return await visitor.on_thread(
-        lambda: page(
-            "rollouts.html",
-            form_token=visitor.form_token,
-            job=job,
-            listed=[(row, answer(row)) for row in rows],
-            more=more,
-            filter=sent,
-            splits=list(SPLITS),
-            stop_reasons=list(StopReason),
-            failure_classes=list(FailureClass),
-        )
+    return await visitor.page(
+        "rollouts.html",
+        lambda: {"listed": [(row, answer(row)) for row in rows]},
+        job=job,
+        more=more,
+        filter=sent,
+        splits=list(SPLITS),
+        stop_reasons=list(StopReason),
+        failure_classes=list(FailureClass),
     )
 
 
@@ -106,22 +100,21 @@ async def rollout_page(job_id: str, rollout_id: str, visitor: SignedIn) -> Respo
     sources = await visitor.services.sent_requests().sources(job, row)
     order = [one["row"].id for one in siblings]
     position = order.index(row.id) if row.id in order else -1
-    return await visitor.on_thread(
-        lambda: page(
-            "rollout.html",
-            form_token=visitor.form_token,
-            job=job,
-            row=row,
-            transcript=transcript(row),
-            notes=grader_notes(row),
-            siblings=siblings,
-            sources=sources,
-            requests={request.call_id: request for request in sources.tools},
-            earlier=earlier,
-            later=later,
-            previous=order[position - 1] if position > 0 else None,
-            following=order[position + 1] if 0 <= position < len(order) - 1 else None,
-        )
+    return await visitor.page(
+        "rollout.html",
+        lambda: {
+            "transcript": transcript(row),
+            "notes": grader_notes(row),
+            "requests": {request.call_id: request for request in sources.tools},
+        },
+        job=job,
+        row=row,
+        siblings=siblings,
+        sources=sources,
+        earlier=earlier,
+        later=later,
+        previous=order[position - 1] if position > 0 else None,
+        following=order[position + 1] if 0 <= position < len(order) - 1 else None,
     )
 
 
@@ -175,16 +168,13 @@ async def row_page(
     groups = [
         (step, await _group(visitor, job_id, split=split, step=step, row=index)) for step in chosen
     ]
-    return await visitor.on_thread(
-        lambda: page(
-            "row.html",
-            form_token=visitor.form_token,
-            job=job,
-            split=split,
-            index=index,
-            means=means,
-            sides=[_side(step, group) for step, group in groups],
-        )
+    return await visitor.page(
+        "row.html",
+        lambda: {"sides": [_side(step, group) for step, group in groups]},
+        job=job,
+        split=split,
+        index=index,
+        means=means,
     )
 
 
@@ -201,9 +191,7 @@ def _sample(row: RolloutRow) -> int:
 async def _group(
     visitor: Visitor, job_id: str, *, split: Split, step: int, row: int
 ) -> Sequence[Mapping[str, Any]]:
-    """Returns the rollouts of one row at one step, best first, lost ones last, each with its
-    reward less the group's mean.
-    """
+    """Returns the rollouts of a row at a step, best first, with their relative rewards."""
     rows, _ = await visitor.services.rollouts().page(
         job_id,
         RolloutFilter(split=split, step=step, prompt_index=row),

@@ -22,12 +22,12 @@ from app.pages.jobs import router as jobs
 from app.pages.jobs import streams_router as streams
 from app.pages.models import router as models
 from app.pages.rollouts import router as rollouts
-from app.pages.sign_in import router as sign_in
 from app.pages.student_chat import router as student_chat
 from app.pages.student_plans import router as plans
 from app.pages.student_progress import router as progress
 from app.pages.students import router as students
-from app.pages.tokens import router as token_pages
+from app.pages.transcripts import router as token_pages
+from app.pages.visitors import router as sign_in
 from app.pages.webhooks import router as webhook_endpoints
 
 FORMS: Final = re.compile(

@@ -5,36 +5,27 @@ A chat is addressed by the stored completion that it continues, so that no page 
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal, assert_never, get_args
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request, Response
-from fastapi.responses import RedirectResponse
 
 from app.http.requests import LONGEST_TEXT, text_of, unless_client_hangs_up
 from app.kit.errors import InvalidRequest, RequestError
+from app.kit.fields import Json
 from app.models.chat import StoredCompletion
 from app.models.models import STUDENT_PREFIX
 from app.pages.examples import text_of_content
-from app.pages.refusals import PageRoute
-from app.pages.rendering import HEADERS, page
-from app.pages.visitors import OwnForm, SignedIn, Visitor
+from app.pages.rendering import redirect
+from app.pages.visitors import OwnForm, PageRoute, SignedIn, Visitor
 from app.teaching.feedback.feedback import LONGEST_COMMENT, SentFeedback
+from app.teaching.students.students import Student
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute, prefix="/teach/students/{name}")
 _TOKENS: Final = 512
 _AUTHOR: Final = "teaching pages"
 ChatJudgement = Literal["up", "down", "correct", "first", "second"]
 Id = Annotated[str, Query(max_length=128)]
-
-
-@dataclass(frozen=True, slots=True)
-class ChatLine:
-    """One message of a chat."""
-
-    role: str
-    text: str
 
 
 @router.get("/chat")
@@ -44,34 +35,22 @@ async def chat_page(
     """Shows a chat up to an answer, and beside it another answer to the same."""
     student = await visitor.services.students().get(name)
     stored = [await _stored(visitor, each) for each in (answer, other) if each]
-    return await visitor.on_thread(
-        lambda: page(
-            "students/chat.html",
-            form_token=visitor.form_token,
-            student=student,
-            said=_said(stored[0].messages) if stored else [],
-            answers=[(one.id, _answer(one), one.model) for one in stored],
-            thanks=thanks,
-            longest=LONGEST_TEXT,
-            error="",
-            prompt="",
-            wants_two=bool(other),
-        )
-    )
+    said = stored[0].messages if stored else []
+    return await _shown(visitor, student, said, stored, thanks=thanks, wants_two=bool(other))
 
 
 @router.post("/chat")
 async def ask(name: str, request: Request, visitor: SignedIn, form: OwnForm) -> Response:
-    """Asks the student once, or twice for two answers to compare. The answers end with the
-    browser's connection.
-    """
+    """Asks once, or twice to compare. The answers end with the browser's connection."""
     student = await visitor.services.students().get(name)
     prompt = text_of(form, "prompt", longest=LONGEST_TEXT)
     if not prompt.strip():
         raise InvalidRequest("The question is empty. Type one, and press Ask.", param="prompt")
     before = form.get("after", "")
     stored = await _stored(visitor, before) if before else None
-    messages = [] if stored is None else [*stored.messages, _message(stored)]
+    messages: list[Json] = []
+    if stored is not None:
+        messages = [*stored.messages, {"role": "assistant", "content": _answer(stored)}]
     wants_two = bool(form.get("two"))
     body = {
         "model": f"{STUDENT_PREFIX}{name}",
@@ -85,21 +64,8 @@ async def ask(name: str, request: Request, visitor: SignedIn, form: OwnForm) -> 
     try:
         ids = await unless_client_hangs_up(request, _ask(visitor, body, 2 if wants_two else 1))
     except RequestError as error:
-        said, refused = _said(messages), error
-        return await visitor.on_thread(
-            lambda: page(
-                "students/chat.html",
-                refused.status_code,
-                form_token=visitor.form_token,
-                student=student,
-                said=said,
-                answers=[],
-                thanks="",
-                longest=LONGEST_TEXT,
-                error=refused.message,
-                prompt=prompt,
-                wants_two=wants_two,
-            )
+        return await _shown(
+            visitor, student, messages, (), refused=error, prompt=prompt, wants_two=wants_two
         )
     return _to(name, dict(zip(("answer", "other"), ids, strict=False)))
 
@@ -135,16 +101,12 @@ def _values(
             if not correction.strip():
                 raise InvalidRequest("Type what the student should have answered.")
             return "correction", {"completion_id": answer, "correction": correction}
-        case "first":
-            return "preference", _preference(answer, other)
-        case "second":
-            return "preference", _preference(other, answer)
+        case "first" | "second":
+            chosen = (answer, other) if judgement == "first" else (other, answer)
+            names = ("chosen_completion_id", "rejected_completion_id")
+            return "preference", dict(zip(names, chosen, strict=True))
         case _:
             assert_never(judgement)
-
-
-def _preference(better: str, worse: str) -> dict[str, Any]:
-    return {"chosen_completion_id": better, "rejected_completion_id": worse}
 
 
 async def _ask(visitor: Visitor, body: dict[str, Any], times: int) -> list[str]:
@@ -158,23 +120,40 @@ async def _stored(visitor: Visitor, completion_id: str) -> StoredCompletion:
     return await visitor.services.stored_completions().get(completion_id)
 
 
-def _message(stored: StoredCompletion) -> dict[str, Any]:
-    """Returns the stored answer as a message of the chat that continues."""
-    return {"role": "assistant", "content": _answer(stored)}
-
-
 def _answer(stored: StoredCompletion) -> str:
     message: Mapping[str, Any] = stored.reply["choices"][0]["message"]
     return text_of_content(message.get("content"))
 
 
-def _said(messages: Sequence[Mapping[str, Any]]) -> list[ChatLine]:
-    return [
-        ChatLine(str(message.get("role")), text_of_content(message.get("content")))
-        for message in messages
-    ]
+async def _shown(
+    visitor: Visitor,
+    student: Student,
+    said: Sequence[Mapping[str, Any]],
+    answers: Sequence[StoredCompletion],
+    *,
+    refused: RequestError | None = None,
+    thanks: str = "",
+    prompt: str = "",
+    wants_two: bool,
+) -> Response:
+    return await visitor.page(
+        "students/chat.html",
+        lambda: {
+            "said": [
+                {"role": str(one.get("role")), "text": text_of_content(one.get("content"))}
+                for one in said
+            ],
+            "answers": [(one.id, _answer(one), one.model) for one in answers],
+        },
+        status_code=200 if refused is None else refused.status_code,
+        student=student,
+        thanks=thanks,
+        longest=LONGEST_TEXT,
+        error="" if refused is None else refused.message,
+        prompt=prompt,
+        wants_two=wants_two,
+    )
 
 
 def _to(name: str, query: Mapping[str, str]) -> Response:
-    path = f"/teach/students/{name}/chat?{urlencode(query)}"
-    return RedirectResponse(path, status_code=303, headers=dict(HEADERS))
+    return redirect(f"/teach/students/{name}/chat?{urlencode(query)}")

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Final, assert_never, get_args
 
 from fastapi import APIRouter, Query, Request, Response
-from fastapi.responses import RedirectResponse
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from app.jobs.requests import JobRequest
@@ -14,13 +13,20 @@ from app.jobs.stop_options import Action
 from app.kit.errors import InvalidRequest, PreflightIssue
 from app.models.models import STUDENT_PREFIX
 from app.pages.curricula import rows_of
-from app.pages.examples import KINDS, ExampleKind, kind_of_recipe
-from app.pages.refusals import PageRoute
-from app.pages.rendering import HEADERS, page, wants_part
-from app.pages.visitors import OwnForm, SignedIn, Visitor
-from app.teaching.plans.estimates import PlanEstimate, plan_estimate
-from app.teaching.plans.knobs import EFFORTS, PRESET_MODES, KnobName, Knobs
-from app.teaching.plans.plans import CompiledPlan, PlanRequest, compile_plan, job_request
+from app.pages.examples import KINDS, ExampleKind
+from app.pages.rendering import redirect, wants_part
+from app.pages.visitors import OwnForm, PageRoute, SignedIn, Visitor
+from app.teaching.plans.knob_readings import PlanEstimate, plan_estimate
+from app.teaching.plans.plans import (
+    EFFORTS,
+    PRESET_MODES,
+    CompiledPlan,
+    KnobName,
+    Knobs,
+    PlanRequest,
+    compile_plan,
+    job_request,
+)
 from app.teaching.recipes.recipes import PlanRecipe
 from app.tools.registry import RegisteredVersion
 
@@ -55,9 +61,7 @@ class ShownPlan:
 async def shown_plan(
     visitor: Visitor, student: str, recipe_id: str, *, curriculum: str, knobs: Mapping[str, str]
 ) -> ShownPlan:
-    """Compiles a plan and checks its job, as the API does. Without a curriculum the recipe's own
-    sample is practised. Raises `NotFound` for an unknown recipe.
-    """
+    """Compiles a plan and checks its job, by default on the recipe's sample. Raises `NotFound`."""
     recipe = await visitor.services.recipes().usable(recipe_id)
     call: dict[str, Any] = {"model": f"{STUDENT_PREFIX}{student}"}
     call["metadata"] = {STUDENT: student, RECIPE: recipe.id, CURRICULUM: curriculum}
@@ -232,18 +236,18 @@ async def recipes_page(name: str, visitor: SignedIn, curriculum: Id = "") -> Res
     shipped = None if kind is None else KINDS[kind].recipe
     recipes, _ = await visitor.services.recipes().page(after=None, limit=_LISTED)
     recipes = sorted(recipes, key=lambda recipe: recipe.id != shipped)
-    return await visitor.on_thread(
-        lambda: page(
-            "students/recipes.html",
-            form_token=visitor.form_token,
-            student=student,
-            recipes=recipes,
-            fits_shipped=shipped is not None,
-            fitting={recipe.id for recipe in recipes if _fits(recipe, kind)},
-            chosen=chosen,
-            curricula=curricula,
-            kinds={recipe.id: _kind_title(recipe) for recipe in recipes},
-        )
+    titles = {text.recipe: text.title for text in KINDS.values()}
+    return await visitor.page(
+        "students/recipes.html",
+        lambda: {
+            "fitting": {recipe.id for recipe in recipes if _fits(recipe, kind)},
+            "kinds": {recipe.id: titles.get(recipe.id, "") for recipe in recipes},
+        },
+        student=student,
+        recipes=recipes,
+        fits_shipped=shipped is not None,
+        chosen=chosen,
+        curricula=curricula,
     )
 
 
@@ -253,9 +257,7 @@ async def estimate_part(name: str, visitor: SignedIn, recipe: Id, curriculum: Id
     await visitor.services.students().get(name)
     await _chosen(visitor, curriculum)
     plan = await shown_plan(visitor, name, recipe, curriculum=curriculum, knobs={})
-    return await visitor.on_thread(
-        lambda: page("students/estimate.html", estimate=plan.estimate, errors=plan.errors)
-    )
+    return await visitor.page("students/estimate.html", estimate=plan.estimate, errors=plan.errors)
 
 
 @router.get("/plan")
@@ -269,15 +271,7 @@ async def plan_page(
         visitor, name, sent.recipe, curriculum=sent.curriculum, knobs=sent.model_dump()
     )
     template = "students/plan_part.html" if wants_part(request) else "students/plan.html"
-    return await visitor.on_thread(
-        lambda: page(
-            template,
-            form_token=visitor.form_token,
-            student=student,
-            chosen=chosen,
-            **_shown(plan),
-        )
-    )
+    return await visitor.page(template, lambda: _shown(plan), student=student, chosen=chosen)
 
 
 @router.post("/plan")
@@ -291,8 +285,7 @@ async def start(name: str, visitor: SignedIn, form: OwnForm) -> Response:
     if plan.errors:
         raise InvalidRequest(plan.errors[0].message, param=plan.errors[0].param)
     job = await visitor.services.job_creation().create(plan.call)
-    path = f"/teach/students/{name}/jobs/{job.id}"
-    return RedirectResponse(path, status_code=303, headers=dict(HEADERS))
+    return redirect(f"/teach/students/{name}/jobs/{job.id}")
 
 
 async def _chosen(visitor: Visitor, curriculum: str) -> RegisteredVersion | None:
@@ -300,22 +293,11 @@ async def _chosen(visitor: Visitor, curriculum: str) -> RegisteredVersion | None
 
 
 def _fits(recipe: PlanRecipe, kind: ExampleKind | None) -> bool:
-    """Returns whether a recipe can practise examples. One of the project's own may rate what no
-    shipped one can, except that pairs are for its preference methods alone.
-    """
+    """Returns whether a recipe can practise examples; pairs are for preference methods alone."""
     text = None if kind is None else KINDS[kind]
-    match recipe.owner:
-        case "service":
-            return text is not None and recipe.id == text.recipe
-        case "project":
-            return (recipe.method == "dpo") == (text is not None and text.method == "dpo")
-        case _:
-            assert_never(recipe.owner)
-
-
-def _kind_title(recipe: PlanRecipe) -> str:
-    kind = kind_of_recipe(recipe.id)
-    return "" if kind is None else KINDS[kind].title
+    if recipe.owner == "service":
+        return text is not None and recipe.id == text.recipe
+    return (recipe.method == "dpo") == (text is not None and text.method == "dpo")
 
 
 def _shown(plan: ShownPlan) -> Mapping[str, Any]:

@@ -6,19 +6,17 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Final, assert_never
 
 from fastapi import APIRouter, Query, Request, Response
-from fastapi.responses import RedirectResponse
 
 from app.jobs.jobs import TERMINAL, Job, JobStatus
 from app.kit.errors import NotFound
 from app.kit.fields import Json
 from app.kit.ids import REPORT, Split
-from app.pages.changes import most_changed, pairs_of
 from app.pages.examples import question_of, topics_of
-from app.pages.refusals import PageRoute
-from app.pages.rendering import HEADERS, page, wants_part
+from app.pages.plots import most_changed, pairs_of
+from app.pages.rendering import HEADERS, redirect, wants_part
 from app.pages.student_plans import RECIPE
 from app.pages.transcripts import answer
-from app.pages.visitors import OwnForm, SignedIn, Visitor
+from app.pages.visitors import OwnForm, PageRoute, SignedIn, Visitor, report_of
 from app.rollouts.metrics import PREFERENCE_ACCURACY
 from app.rollouts.rollouts import PassCount
 from app.teaching.students.students import MARGIN, Comparison, Skill, SkillStatus
@@ -87,9 +85,7 @@ def share_tally(share: float, rows: int) -> RightCount:
 
 
 def weak_topics(rows: Mapping[int, bool], topics: Mapping[int, Sequence[str]]) -> list[TopicTally]:
-    """Returns the topics with too few right answers, the weakest first. A row counts for each of
-    its topics.
-    """
+    """Returns the topics with too few right answers, the weakest first."""
     of_topic = defaultdict[str, list[bool]](list)
     for row, is_right in rows.items():
         for topic in topics.get(row, ()):
@@ -213,19 +209,16 @@ async def progress_page(
     shown = await _progress(visitor, job)
     recipe = await _recipe_name(visitor, job)
     template = "students/progress_part.html" if wants_part(request) else "students/progress.html"
-    return await visitor.on_thread(
-        lambda: page(
-            template,
-            form_token=visitor.form_token,
-            student=student,
-            job=job,
-            state=state,
-            last_event=last.id,
-            ended=job.status in TERMINAL,
-            succeeded=job.status is JobStatus.SUCCEEDED,
-            recipe=recipe,
-            **shown,
-        )
+    return await visitor.page(
+        template,
+        student=student,
+        job=job,
+        state=state,
+        last_event=last.id,
+        ended=job.status in TERMINAL,
+        succeeded=job.status is JobStatus.SUCCEEDED,
+        recipe=recipe,
+        **shown,
     )
 
 
@@ -233,13 +226,12 @@ async def progress_page(
 async def stop(name: str, job_id: str, visitor: SignedIn, _form: OwnForm) -> Response:
     await visitor.services.students().get(name)
     await visitor.services.jobs().cancel(job_id)
-    path = f"/teach/students/{name}/jobs/{job_id}"
-    return RedirectResponse(path, status_code=303, headers=dict(HEADERS))
+    return redirect(f"/teach/students/{name}/jobs/{job_id}")
 
 
 async def _progress(visitor: Visitor, job: Job) -> Mapping[str, Any]:
     rows = await visitor.services.held_out_rows().rows(job)
-    report = await _report(visitor, job)
+    report = await report_of(visitor, job)
     split, counts = await _counts(visitor, job, report)
     steps = sorted({each.step for each in counts})
     if not steps:
@@ -303,15 +295,6 @@ async def _examples(
         before, after = map(answer, found)
         shown.append(BeforeAndAfter(question, before, after, pair.outcome == "win"))
     return shown
-
-
-async def _report(visitor: Visitor, job: Job) -> dict[str, Any] | None:
-    if job.status is not JobStatus.SUCCEEDED:
-        return None
-    try:
-        return await visitor.services.rollouts().report(job.id)
-    except NotFound:
-        return None
 
 
 async def _recipe_name(visitor: Visitor, job: Job) -> str:

@@ -6,10 +6,9 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final, Literal, assert_never
+from typing import Any, Final, Literal
 
 from fastapi import APIRouter, Response
-from fastapi.responses import RedirectResponse
 
 from app.evals.data_sources import SampledSource
 from app.evals.evals import EvalRunStatus, NewEval
@@ -19,13 +18,12 @@ from app.kit.texts import TOOL_NAME
 from app.models.models import STUDENT_PREFIX
 from app.pages.curricula import kept_rows, rows_of
 from app.pages.examples import KINDS, ExampleKind
-from app.pages.refusals import PageRoute
-from app.pages.rendering import HEADERS, page
+from app.pages.rendering import redirect
 from app.pages.student_plans import STUDENT
 from app.pages.student_progress import RightCount, headline, verdicts
-from app.pages.visitors import OwnForm, SignedIn, Visitor
+from app.pages.visitors import OwnForm, PageRoute, SignedIn, Visitor
 from app.settings import known_by_name
-from app.teaching.coach.sessions import CoachSession, CoachStatus, Phase
+from app.teaching.coach.sessions import OPEN_SESSIONS, CoachSession, CoachStatus, Phase
 from app.teaching.recipes.recipes import PlanRecipe
 from app.teaching.students.students import MAX_REGRESSION_EVALS, Skill, SkillStatus, Student
 
@@ -93,9 +91,7 @@ async def keep(visitor: Visitor, name: str, source: str) -> Student:
 
 
 async def _questions(visitor: Visitor, source: str) -> tuple[PlanRecipe, str, list[dict[str, Any]]]:
-    """Returns a recipe, the title of the set and its rows. Raises `InvalidRequest` for rows that no
-    grader rates.
-    """
+    """Returns recipe, title and rows. Raises `InvalidRequest` for rows that no grader rates."""
     recipes = visitor.services.recipes()
     if source.startswith(FROM_SAMPLE):
         recipe_id = source.removeprefix(FROM_SAMPLE)
@@ -142,19 +138,18 @@ async def students_page(visitor: SignedIn) -> Response:
     ]
     models = await visitor.services.models().all()
     samples = await _samples(visitor)
-    return await visitor.on_thread(
-        lambda: page(
-            "students/students.html",
-            form_token=visitor.form_token,
-            listed=[
+    return await visitor.page(
+        "students/students.html",
+        lambda: {
+            "listed": [
                 (student, skills[0] if skills else None, headline(skills[0]) if skills else "")
                 for student, skills in zip(students, newest, strict=True)
             ],
-            more=more,
-            base_models=[model.name for model in models if model.tuned is None],
-            toys=[model.name for model in known_by_name()],
-            samples=samples,
-        )
+            "base_models": [model.name for model in models if model.tuned is None],
+            "toys": [model.name for model in known_by_name()],
+        },
+        more=more,
+        samples=samples,
     )
 
 
@@ -171,7 +166,7 @@ async def make_student(visitor: SignedIn, form: OwnForm) -> Response:
     for recipe in SAMPLES:
         if form.get(f"keep-{recipe}"):
             await keep(visitor, name, f"{FROM_SAMPLE}{recipe}")
-    return _to(name)
+    return redirect(f"/teach/students/{name}")
 
 
 @router.get("/students/{name}")
@@ -186,23 +181,22 @@ async def student_page(name: str, visitor: SignedIn) -> Response:
     samples = await _samples(visitor)
     sessions, _ = await visitor.services.coach_sessions().page(student=name, after=None, limit=1)
     coached = sessions[0] if sessions else None
-    return await visitor.on_thread(
-        lambda: page(
-            "students/student.html",
-            coached=coached,
-            coach_sentence=_coach_sentence(coached),
-            coach_verbs=[] if coached is None else _coach_verbs(coached.status),
-            form_token=visitor.form_token,
-            student=student,
-            answers=current.model if current else student.base_model,
-            skills=[(skill, headline(skill), list(verdicts(skill, names))) for skill in skills],
-            is_waiting=any(skill.status is SkillStatus.RUNNING for skill in skills),
-            more=more,
-            jobs=jobs,
-            kept=kept,
-            samples=samples,
-            curricula=curricula,
-        )
+    return await visitor.page(
+        "students/student.html",
+        lambda: {
+            "coach_sentence": _coach_sentence(coached),
+            "coach_verbs": [] if coached is None else _coach_verbs(coached.status),
+            "skills": [(skill, headline(skill), list(verdicts(skill, names))) for skill in skills],
+            "is_waiting": any(skill.status is SkillStatus.RUNNING for skill in skills),
+        },
+        coached=coached,
+        student=student,
+        answers=current.model if current else student.base_model,
+        more=more,
+        jobs=jobs,
+        kept=kept,
+        samples=samples,
+        curricula=curricula,
     )
 
 
@@ -210,19 +204,19 @@ async def student_page(name: str, visitor: SignedIn) -> Response:
 async def keep_set(name: str, visitor: SignedIn, form: OwnForm) -> Response:
     """Adds questions that the student must not forget."""
     await keep(visitor, name, form.get("source", ""))
-    return _to(name)
+    return redirect(f"/teach/students/{name}")
 
 
 @router.post("/students/{name}/propose")
 async def propose(name: str, visitor: SignedIn, form: OwnForm) -> Response:
     await visitor.services.students().propose(name, form.get("job", ""))
-    return _to(name)
+    return redirect(f"/teach/students/{name}")
 
 
 @router.post("/students/{name}/promote")
 async def promote(name: str, visitor: SignedIn, form: OwnForm) -> Response:
     await visitor.services.students().promote(name, form.get("skill", ""))
-    return _to(name)
+    return redirect(f"/teach/students/{name}")
 
 
 @router.post("/students/{name}/coach/{session_id}/{verb}")
@@ -233,23 +227,16 @@ async def move_session(
     sessions = visitor.services.coach_sessions()
     if (await sessions.get(session_id)).student != name:
         raise NotFound("There is no such session of this student.")
-    match verb:
-        case "pause":
-            await sessions.pause(session_id)
-        case "resume":
-            await sessions.resume(session_id)
-        case "cancel":
-            await sessions.cancel(session_id)
-        case _:
-            assert_never(verb)
-    return _to(name)
+    moves = {"pause": sessions.pause, "resume": sessions.resume, "cancel": sessions.cancel}
+    await moves[verb](session_id)
+    return redirect(f"/teach/students/{name}")
 
 
 @router.post("/students/{name}/roll-back")
 async def roll_back(name: str, visitor: SignedIn, form: OwnForm) -> Response:
     """Lets an earlier skill answer again, or the base model if none is named."""
     await visitor.services.students().roll_back(name, form.get("skill") or None)
-    return _to(name)
+    return redirect(f"/teach/students/{name}")
 
 
 async def _eval_names(
@@ -275,15 +262,12 @@ async def _samples(visitor: Visitor) -> list[tuple[str, str]]:
 
 def _coach_verbs(status: CoachStatus) -> list[tuple[_Verb, str]]:
     """Returns the actions of a session, with the words of their buttons."""
-    match status:
-        case CoachStatus.RUNNING:
-            return [("pause", "Pause the Coach"), ("cancel", "End the session")]
-        case CoachStatus.PAUSED:
-            return [("resume", "Resume the Coach"), ("cancel", "End the session")]
-        case CoachStatus.COMPLETED | CoachStatus.FAILED | CoachStatus.CANCELLED:
-            return []
-        case _:
-            assert_never(status)
+    if status not in OPEN_SESSIONS:
+        return []
+    running: tuple[_Verb, str] = ("pause", "Pause the Coach")
+    paused: tuple[_Verb, str] = ("resume", "Resume the Coach")
+    first = running if status is CoachStatus.RUNNING else paused
+    return [first, ("cancel", "End the session")]
 
 
 def _coach_sentence(session: CoachSession | None) -> str:
@@ -293,7 +277,3 @@ def _coach_sentence(session: CoachSession | None) -> str:
     if session.status is CoachStatus.RUNNING:
         return _PHASES[session.progress.phase]
     return session.reason or f"It is {session.status}."
-
-
-def _to(name: str) -> Response:
-    return RedirectResponse(f"/teach/students/{name}", status_code=303, headers=dict(HEADERS))

@@ -1,15 +1,13 @@
 """Routes of webhook endpoints: the list, one of them with its deliveries, and its buttons."""
 
-from typing import Annotated, Final
+from typing import Final
 
-from fastapi import APIRouter, Query, Request, Response
-from fastapi.responses import RedirectResponse
+from fastapi import APIRouter, Request, Response
 
 from app.http.requests import text_of, unless_client_hangs_up
 from app.kit.errors import InvalidRequest
-from app.pages.refusals import PageRoute
-from app.pages.rendering import HEADERS, page
-from app.pages.visitors import OwnForm, SignedIn, Visitor
+from app.pages.rendering import redirect
+from app.pages.visitors import After, OwnForm, PageRoute, SignedIn, Visitor
 from app.webhooks.events import EVENT_TYPES
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute, prefix="/webhooks")
@@ -17,24 +15,18 @@ _LISTED: Final = 20
 _DELIVERIES: Final = 50
 _LONGEST_NAME: Final = 256
 _LONGEST_URL: Final = 2048
-_CREATED: Final = "New endpoint"
-_ROTATED: Final = "New secret"
-_After = Annotated[str | None, Query(max_length=128)]
 
 
 @router.get("")
 async def endpoints_page(visitor: SignedIn) -> Response:
     """Lists all endpoints: a project has at most twenty."""
     endpoints, _ = await visitor.services.webhook_endpoints().page(after=None, limit=_LISTED)
-    return await visitor.on_thread(
-        lambda: page(
-            "webhooks/endpoints.html",
-            form_token=visitor.form_token,
-            endpoints=endpoints,
-            event_types=EVENT_TYPES,
-            longest_name=_LONGEST_NAME,
-            longest_url=_LONGEST_URL,
-        )
+    return await visitor.page(
+        "webhooks/endpoints.html",
+        endpoints=endpoints,
+        event_types=EVENT_TYPES,
+        longest_name=_LONGEST_NAME,
+        longest_url=_LONGEST_URL,
     )
 
 
@@ -48,15 +40,15 @@ async def create(visitor: SignedIn, form: OwnForm) -> Response:
     if not chosen:
         raise InvalidRequest("Choose at least one event.", param="event_types")
     endpoint, secret = await visitor.services.webhook_endpoints().create(
-        name=name,
-        url=text_of(form, "url", longest=_LONGEST_URL).strip(),
-        event_types=chosen,
+        name=name, url=text_of(form, "url", longest=_LONGEST_URL).strip(), event_types=chosen
     )
-    return await _shown_secret(visitor, endpoint.id, secret.text, _CREATED)
+    return await visitor.page(
+        "webhooks/secret.html", endpoint_id=endpoint.id, secret=secret.text, title="New endpoint"
+    )
 
 
 @router.get("/{endpoint_id}")
-async def endpoint_page(endpoint_id: str, visitor: SignedIn, after: _After = None) -> Response:
+async def endpoint_page(endpoint_id: str, visitor: SignedIn, after: After = None) -> Response:
     """Shows an endpoint and the deliveries of the last 30 days, newest first."""
     return await _shown(visitor, endpoint_id, after=after)
 
@@ -81,7 +73,9 @@ async def rotate(endpoint_id: str, visitor: SignedIn, form: OwnForm) -> Response
     endpoint, secret = await visitor.services.webhook_endpoints().rotate(
         endpoint_id, keep_old=bool(form.get("keep_old"))
     )
-    return await _shown_secret(visitor, endpoint.id, secret.text, _ROTATED)
+    return await visitor.page(
+        "webhooks/secret.html", endpoint_id=endpoint.id, secret=secret.text, title="New secret"
+    )
 
 
 @router.post("/{endpoint_id}/enable")
@@ -90,13 +84,13 @@ async def enable(endpoint_id: str, visitor: SignedIn, _form: OwnForm) -> Respons
     await visitor.services.webhook_endpoints().update(
         endpoint_id, name=None, url=None, event_types=None
     )
-    return _to(f"/webhooks/{endpoint_id}")
+    return redirect(f"/webhooks/{endpoint_id}")
 
 
 @router.post("/{endpoint_id}/delete")
 async def delete(endpoint_id: str, visitor: SignedIn, _form: OwnForm) -> Response:
     await visitor.services.webhook_endpoints().delete(endpoint_id)
-    return _to("/webhooks")
+    return redirect("/webhooks")
 
 
 @router.post("/{endpoint_id}/deliveries/{delivery_id}/redeliver")
@@ -104,19 +98,7 @@ async def redeliver(
     endpoint_id: str, delivery_id: str, visitor: SignedIn, _form: OwnForm
 ) -> Response:
     await visitor.services.webhook_endpoints().redeliver(endpoint_id, delivery_id)
-    return _to(f"/webhooks/{endpoint_id}")
-
-
-async def _shown_secret(visitor: Visitor, endpoint_id: str, secret: str, title: str) -> Response:
-    return await visitor.on_thread(
-        lambda: page(
-            "webhooks/secret.html",
-            form_token=visitor.form_token,
-            endpoint_id=endpoint_id,
-            secret=secret,
-            title=title,
-        )
-    )
+    return redirect(f"/webhooks/{endpoint_id}")
 
 
 async def _shown(
@@ -126,18 +108,11 @@ async def _shown(
     deliveries, more = await visitor.services.webhook_endpoints().deliveries(
         endpoint_id, after=after, limit=_DELIVERIES
     )
-    return await visitor.on_thread(
-        lambda: page(
-            "webhooks/endpoint.html",
-            form_token=visitor.form_token,
-            endpoint=endpoint,
-            deliveries=deliveries,
-            more=more,
-            after=after,
-            tested=tested,
-        )
+    return await visitor.page(
+        "webhooks/endpoint.html",
+        endpoint=endpoint,
+        deliveries=deliveries,
+        more=more,
+        after=after,
+        tested=tested,
     )
-
-
-def _to(path: str) -> Response:
-    return RedirectResponse(path, status_code=303, headers=dict(HEADERS))

@@ -18,12 +18,12 @@ from app.database import CoachClaim, Database, UnitOfWork
 from app.jobs.service import JobService
 from app.kit.callers import Tenant
 from app.kit.errors import LeaseLost, NotFound, QuotaExceeded, RequestError, Unavailable, WrongState
-from app.teaching.coach import logbook as logbook_entries
-from app.teaching.coach.evidence_reader import EvidenceReader
+from app.teaching.coach import logbook
+from app.teaching.coach.evidence import EvidenceReader
 from app.teaching.coach.session_files import ChildJobs
 from app.teaching.coach.sessions import (
     POLL_S,
-    AwaitedObject,
+    CoachChild,
     CoachOutcome,
     CoachSession,
     CoachStatus,
@@ -60,8 +60,6 @@ class CoachPorts:
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """The columns that a step writes into its session."""
-
     status: CoachStatus
     progress: SessionProgress
     wait_s: float = 0.0
@@ -75,9 +73,7 @@ class CoachDriver:
         self._tenant = tenant
 
     async def step(self, claim: CoachClaim) -> None:
-        """Takes a step under the claim. Raises `LeaseLost` when the session was paused, ended,
-        deleted or claimed again, and `Unavailable`.
-        """
+        """Takes a step. Raises `LeaseLost` for a session that moved on meanwhile, `Unavailable`."""
         async with self._database.tenant(self._tenant) as unit:
             session = await unit.coach_sessions.held(claim.lease)
         try:
@@ -123,7 +119,7 @@ class CoachDriver:
                 )
             case Propose(job_id=job_id):
                 skill = await self._ports.students.propose(session.student, job_id)
-                at_gate = replace(step.progress, child=AwaitedObject("skill", skill.id))
+                at_gate = replace(step.progress, child=CoachChild("skill", skill.id))
                 change = replace(change, progress=at_gate)
             case Promote(skill_id=skill_id):
                 await self._ports.students.promote(session.student, skill_id)
@@ -143,16 +139,15 @@ class CoachDriver:
         *,
         sealed: bytes | None,
     ) -> SessionProgress:
-        """Makes a job. Returns the progress of a session that waits for it."""
         children, spent = self._ports.children, progress.spent
         progress = replace(progress, spent=replace(spent, jobs=spent.jobs + 1))
         match action:
             case RunMeasurement(prompt=prompt):
                 job = await children.measure(session, sealed, prompt)
-                return replace(progress, child=AwaitedObject("job", job.id))
+                return replace(progress, child=CoachChild("job", job.id))
             case Train(keys=keys, caps=caps):
                 job = await children.train(session, sealed, keys=keys, caps=caps)
-                return replace(progress, child=AwaitedObject("job", job.id), job_id=job.id)
+                return replace(progress, child=CoachChild("job", job.id), job_id=job.id)
             case _:
                 assert_never(action)
 
@@ -167,7 +162,7 @@ class CoachDriver:
         """Ends a session whose action the service refuses, such as a job on a deleted file."""
         log.info("coach refused", session_id=session.id, error=error.message)
         change = _Change(CoachStatus.FAILED, replace(session.progress, child=None))
-        await self._write(claim, change, [logbook_entries.refused_entry(error.message)])
+        await self._write(claim, change, [logbook.refused_entry(error.message)])
 
     async def _write(
         self, claim: CoachClaim, change: _Change, entries: Sequence[LogbookEntry] = ()
@@ -193,9 +188,7 @@ async def _store(
 
 
 LEASE_S: Final = 120.0
-"""Time of a claim, longer than a step takes: files and rollouts are read in it. It is the longest
-delay that a killed process causes.
-"""
+"""Seconds of a claim, more than a step takes, and the longest delay of a killed process."""
 AT_ONCE: Final = 2
 """Sessions that one process claims at a time."""
 
@@ -209,9 +202,7 @@ class CoachRunner:
         poll_s: float,
         lease_s: float = LEASE_S,
     ) -> None:
-        """`poll_s`: seconds between two looks for due sessions while there are none; 0 takes no
-        steps.
-        """
+        """`poll_s`: seconds between looks for due sessions while there are none; 0 takes none."""
         self._database = database
         self._driver_of = driver_of
         self._poll_s = poll_s

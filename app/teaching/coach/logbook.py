@@ -5,18 +5,23 @@ from typing import assert_never
 
 from app.teaching.coach.evidence import Evidence, SkillEvidence
 from app.teaching.coach.sessions import (
+    CoachGain,
+    CoachPrompt,
     CoachSession,
     LogbookEntry,
     SessionProgress,
-    SliceGain,
-    TriedPrompt,
 )
 from app.teaching.coach.statistics import Measurement
-from app.teaching.coach.weaknesses import SliceKind, Weakness
+from app.teaching.coach.weaknesses import CoachWeakness, SliceKind
 from app.teaching.students.students import SkillStatus
 
 _SHOWN = 5
 """Weaknesses that an entry names; the session has all of them."""
+_VERDICTS = {
+    SkillStatus.PASSED: "let the skill pass",
+    SkillStatus.HELD: "holds the skill",
+    SkillStatus.RUNNING: "has not decided",
+}
 
 
 def started_entry(session: CoachSession, *, has_regression_sets: bool) -> LogbookEntry:
@@ -47,7 +52,7 @@ def measured_entry(progress: SessionProgress, measurement: Measurement) -> Logbo
     return LogbookEntry("measured", text, data)
 
 
-def prompted_entry(number: int, tried: TriedPrompt) -> LogbookEntry:
+def prompted_entry(number: int, tried: CoachPrompt) -> LogbookEntry:
     data = {"prompt": number, "mean": tried.mean, "gain": tried.gain, "interval": tried.interval}
     if tried.gain is None:
         return LogbookEntry("prompted", f"System prompt {number} could not be scored.", data)
@@ -61,7 +66,7 @@ def prompted_entry(number: int, tried: TriedPrompt) -> LogbookEntry:
     return LogbookEntry("prompted", text, data)
 
 
-def choice_entry(chosen: Sequence[SliceGain], progress: SessionProgress) -> LogbookEntry:
+def choice_entry(chosen: Sequence[CoachGain], progress: SessionProgress) -> LogbookEntry:
     parts = [
         f"{_rows(each.kind, each.name)} (mean {_number(each.mean)}, attempts of different score in "
         f"{each.spread} of {each.rows} rows, expected gain {each.gain:.3g})"
@@ -92,16 +97,7 @@ def learned_nothing(progress: SessionProgress, error: str | None) -> LogbookEntr
 
 
 def gated_entry(skill: SkillEvidence) -> LogbookEntry:
-    match skill.status:
-        case SkillStatus.PASSED:
-            verdict = "let the skill pass"
-        case SkillStatus.HELD:
-            verdict = "holds the skill"
-        case SkillStatus.RUNNING:
-            verdict = "has not decided"
-        case _:
-            assert_never(skill.status)
-    text = f"The gate {verdict}. {skill.reason or ''}".strip()
+    text = f"The gate {_VERDICTS[skill.status]}. {skill.reason or ''}".strip()
     return LogbookEntry("gated", text, {"skill": skill.id, "status": skill.status.value})
 
 
@@ -142,7 +138,7 @@ def nothing_to_gain(session: CoachSession) -> LogbookEntry:
     )
 
 
-def prompt_enough(tried: TriedPrompt) -> LogbookEntry:
+def prompt_enough(tried: CoachPrompt) -> LogbookEntry:
     return _ended(
         f"Prompting is enough: with this system prompt the mean score is {_number(tried.mean)}, so "
         f"I train nothing. Use it: {tried.prompt}"
@@ -235,7 +231,7 @@ def _ended(text: str) -> LogbookEntry:
     return LogbookEntry("ended", text)
 
 
-def _weakness(each: Weakness) -> str:
+def _weakness(each: CoachWeakness) -> str:
     low, high = each.interval
     span = f"{each.share:.0%} (interval {low:.0%} to {high:.0%})"
     match each.kind:
@@ -253,20 +249,14 @@ def _weakness(each: Weakness) -> str:
 
 
 def _rows(kind: SliceKind, name: str) -> str:
-    match kind:
-        case "tag" | "cluster":
-            return f"{kind} '{name}'"
-        case "all":
-            return name
-        case _:
-            assert_never(kind)
+    return name if kind == "all" else f"{kind} '{name}'"
 
 
 def _number(value: float | None) -> str:
     return "unknown" if value is None else f"{value:.3g}"
 
 
-def _interval(interval: tuple[float, float] | None, *, looks: int) -> str:
+def _interval(interval: Sequence[float] | None, *, looks: int) -> str:
     if interval is None:
         return " (too few rows for an interval)"
     ends = f"{interval[0]:+.3g} to {interval[1]:+.3g}"

@@ -10,8 +10,7 @@ from app.http.error_replies import responses
 from app.kit.errors import NotFound
 from app.kit.schemas import Page, object_page
 from app.models.models import STUDENT_PREFIX
-from app.teaching.coach.finding_schemas import CoachEntry
-from app.teaching.coach.schemas import CoachSessionObject, CreateCoachSession
+from app.teaching.coach.schemas import CoachEntry, CoachSessionObject, CreateCoachSession
 from app.teaching.plans.routes import checked_plan
 
 router = APIRouter(prefix="/v1/coach_sessions", tags=["Coach"])

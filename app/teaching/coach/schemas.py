@@ -1,33 +1,32 @@
 """Sessions of the Coach on the wire (an extension)."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
+from typing_extensions import TypedDict
 
 from app.jobs.preflight_schemas import Fault
 from app.kit.errors import refused_value
-from app.kit.fields import DescribedModel, Json
+from app.kit.fields import LEFT_OUT, DescribedModel, Json
 from app.kit.schemas import ClosedBody
 from app.models.models import student_named
-from app.teaching.coach.finding_schemas import (
-    CoachChild,
-    CoachGain,
-    CoachLimits,
-    CoachMeasurement,
-    CoachPrompt,
-    CoachSpent,
-    CoachWeakness,
-)
 from app.teaching.coach.sessions import (
     MAX_PROMPTS,
     Budget,
+    CoachChild,
+    CoachGain,
+    CoachMeasurement,
     CoachOptions,
     CoachOutcome,
+    CoachPrompt,
     CoachSession,
     CoachStatus,
+    EntryKind,
+    LogbookEntry,
     Phase,
     Promotion,
 )
+from app.teaching.coach.weaknesses import CoachWeakness
 from app.teaching.plans.schemas import PlannedJob
 from app.teaching.recipes.recipes import PlanRecipe
 
@@ -48,11 +47,6 @@ class CoachBudget(ClosedBody):
     """Tokens of prompts and answers of all jobs; absent: no limit."""
     seconds: Annotated[float, Field(strict=True, gt=0, le=1e9)] | None = None
     """Time of all jobs; absent: no limit."""
-
-    def to_budget(self) -> Budget:
-        return Budget(
-            jobs=self.jobs, rollouts=self.rollouts, tokens=self.tokens, seconds=self.seconds
-        )
 
 
 class CoachChoices(ClosedBody):
@@ -87,7 +81,11 @@ class CoachChoices(ClosedBody):
             if same != number:
                 reason = f"it is '{param}prompts[{same}]' again, and each prompt is measured once"
                 raise refused_value(f"{param}prompts[{number}]", reason)
-        rubric = () if recipe is None else (_rubric_prompt(recipe),)
+        rubric: tuple[str, ...] = ()
+        if recipe is not None:
+            marks = "\n".join(f"- {mark}" for mark in recipe.rubric)
+            rubric = (f"{recipe.purpose}\nA good answer:\n{marks}",)
+        given = self.budget
         return CoachOptions(
             promote=self.promote,
             prompts=tuple(dict.fromkeys((*self.prompts, *rubric)))[: MAX_PROMPTS + 1],
@@ -95,7 +93,9 @@ class CoachChoices(ClosedBody):
             target=self.target,
             min_gain=self.min_gain,
             patience=self.patience,
-            budget=self.budget.to_budget(),
+            budget=Budget(
+                jobs=given.jobs, rollouts=given.rollouts, tokens=given.tokens, seconds=given.seconds
+            ),
             seed=job.seed,
             suffix=job.suffix,
         )
@@ -112,9 +112,30 @@ class CreateCoachSession(CoachChoices, PlannedJob):
         return student_named(self.student) or self.student
 
 
-def _rubric_prompt(recipe: PlanRecipe) -> str:
-    marks = "\n".join(f"- {mark}" for mark in recipe.rubric)
-    return f"{recipe.purpose}\nA good answer:\n{marks}"
+class CoachSpent(DescribedModel):
+    """Resources that the jobs of a session used; a job's are added at its end."""
+
+    jobs: int
+    """Jobs that measured, and jobs that trained."""
+    rollouts: int
+    """Rollouts of all jobs."""
+    tokens: int
+    """Tokens of prompts and answers of all jobs."""
+    seconds: float
+    """Time of all jobs."""
+
+
+class CoachLimits(DescribedModel):
+    """Limits of a session over all its jobs; `null` is none."""
+
+    jobs: int | None
+    """Jobs that measure, and jobs that train."""
+    rollouts: int | None
+    """Rollouts of all jobs."""
+    tokens: int | None
+    """Tokens of prompts and answers of all jobs."""
+    seconds: float | None
+    """Time of all jobs."""
 
 
 class CoachSessionObject(DescribedModel):
@@ -183,26 +204,54 @@ class CoachSessionObject(DescribedModel):
 
     @classmethod
     def of(cls, row: CoachSession) -> "CoachSessionObject":
-        progress, options = row.progress, row.options
         return cls.read(
             row,
-            phase=progress.phase,
-            promote=options.promote,
-            samples=options.samples,
-            target=options.target,
-            min_gain=options.min_gain,
-            patience=options.patience,
-            budget=CoachLimits.of(options.budget),
-            spent=CoachSpent.of(progress.spent),
-            method=dict(row.method),
-            round=progress.round,
-            job_id=progress.job_id,
-            waiting_for=CoachChild.of(progress.child),
-            measured_in=CoachMeasurement.of(progress.measured),
-            first_mean=progress.first_mean,
-            mean=progress.mean,
-            weaknesses=[CoachWeakness.of(each) for each in progress.weaknesses],
-            gains=[CoachGain.of(each) for each in progress.gains],
-            prompts=[CoachPrompt.of(each) for each in progress.tried],
-            promoted=progress.promoted,
+            row.progress,
+            row.options,
+            waiting_for=row.progress.child,
+            measured_in=row.progress.measured,
+            prompts=row.progress.tried,
         )
+
+
+def _number(description: str) -> Any:
+    return Field(description=description, json_schema_extra={LEFT_OUT: True})
+
+
+class CoachNumbers(TypedDict, total=False):
+    """The numbers of an entry; each kind of entry has those that its text is about."""
+
+    mean: Annotated[float | None, _number("Mean score of the held-out rows.")]
+    first_mean: Annotated[float | None, _number("Mean score at the start.")]
+    rows: Annotated[int, _number("Held-out rows that were measured.")]
+    lost: Annotated[int, _number("Attempts that failures lost.")]
+    prompt: Annotated[int, _number("Number of the system prompt, from 1.")]
+    gain: Annotated[float | None, _number("Gain of the mean score.")]
+    interval: Annotated[
+        list[float] | None, _number("95 % interval of the gain; `null` for too few rows.")
+    ]
+    gains: Annotated[dict[str, float], _number("Expected gain of each group that is practised.")]
+    job: Annotated[str | None, _number("Id of the training job.")]
+    skill: Annotated[str, _number("Id of the skill.")]
+    status: Annotated[str, _number("State of the skill after the gate.")]
+
+
+class CoachEntry(DescribedModel):
+    """One entry of a logbook: what the Coach did, with the numbers, and why."""
+
+    id: str
+    """The number as a text, for `after`."""
+    object: Literal["coach_session.entry"] = "coach_session.entry"
+    number: int
+    """Place in the logbook, from 1."""
+    kind: EntryKind
+    """The step of the session that the entry is about."""
+    text: str
+    """The entry in plain words."""
+    data: CoachNumbers
+    """The numbers of the entry."""
+    created_at: int
+
+    @classmethod
+    def of(cls, entry: LogbookEntry) -> "CoachEntry":
+        return cls.read(entry, id=str(entry.number))

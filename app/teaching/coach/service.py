@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Final, assert_never
+from typing import assert_never
 
 from app.database import Database, UnitOfWork
 from app.jobs.jobs import NewJob
@@ -16,15 +16,12 @@ from app.kit.callers import Tenant
 from app.kit.errors import InvalidRequest, NotFound, WrongState, refused_value
 from app.kit.ids import new_id
 from app.kit.sealing import SecretBox
-from app.teaching.coach import logbook as logbook_entries
-from app.teaching.coach.evidence import check_reach
-from app.teaching.coach.evidence_reader import MAX_SAMPLES
+from app.teaching.coach import logbook
+from app.teaching.coach.evidence import MAX_SAMPLES, check_reach
 from app.teaching.coach.session_files import SessionFiles
 from app.teaching.coach.sessions import CoachOptions, CoachSession, CoachStatus, LogbookEntry
 from app.teaching.students.service import close_gates
 from app.teaching.students.students import SkillStatus
-
-_METHOD: Final = "method"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +46,7 @@ class CoachSessionService:
         *,
         metadata: dict[str, str] | None,
     ) -> CoachSession:
-        """Makes a session; its first step is due at once. Raises `InvalidRequest`,
-        `QuotaExceeded`, and `WrongState` while another session teaches the student.
-        """
+        """Raises `InvalidRequest`, `QuotaExceeded`, and `WrongState` beside another session."""
         async with self._ports.references.resolved(request) as new:
             session, secrets = self._session(student, new, options, metadata)
             await self._check_samples(session)
@@ -65,7 +60,7 @@ class CoachSessionService:
                 await unit.quotas.check_coach_session()
                 await unit.coach_sessions.insert(session, self._tenant, secrets=sealed)
                 has_sets = bool(known.regression_sets)
-                entry = logbook_entries.started_entry(session, has_regression_sets=has_sets)
+                entry = logbook.started_entry(session, has_regression_sets=has_sets)
                 await unit.coach_sessions.append(session.id, [entry])
                 return await unit.coach_sessions.get(session.id)
 
@@ -88,16 +83,14 @@ class CoachSessionService:
 
     async def pause(self, session_id: str) -> CoachSession:
         """Lets a session take no further step; the job that it waits for continues to its end."""
-        return await self._move(session_id, CoachStatus.PAUSED, logbook_entries.paused_entry())
+        return await self._move(session_id, CoachStatus.PAUSED, logbook.paused_entry())
 
     async def resume(self, session_id: str) -> CoachSession:
-        return await self._move(session_id, CoachStatus.RUNNING, logbook_entries.resumed_entry())
+        return await self._move(session_id, CoachStatus.RUNNING, logbook.resumed_entry())
 
     async def cancel(self, session_id: str) -> CoachSession:
         """Ends a session, and cancels the job or the gate that it waits for."""
-        return await self._move(
-            session_id, CoachStatus.CANCELLED, logbook_entries.cancelled_entry()
-        )
+        return await self._move(session_id, CoachStatus.CANCELLED, logbook.cancelled_entry())
 
     async def _move(self, session_id: str, to: CoachStatus, entry: LogbookEntry) -> CoachSession:
         async with self._database.tenant(self._tenant) as unit:
@@ -131,11 +124,7 @@ class CoachSessionService:
                         await close_gates(unit, [skill])
 
     def _session(
-        self,
-        student: str,
-        new: NewJob,
-        options: CoachOptions,
-        metadata: dict[str, str] | None,
+        self, student: str, new: NewJob, options: CoachOptions, metadata: dict[str, str] | None
     ) -> tuple[CoachSession, dict[str, object]]:
         """Returns the session of a resolved job, and the secrets of its method."""
         match new.method:
@@ -144,7 +133,7 @@ class CoachSessionService:
                 validation = str(new.validation_file)  # this method requires one
             case SupervisedMethod() | DpoMethod():
                 raise refused_value(
-                    _METHOD,
+                    "method",
                     "the Coach practises by reinforcement, because it needs the score of each "
                     f"attempt; POST /v1/students/{student}/improve makes a job of another method",
                 )

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from copy import deepcopy
 from dataclasses import dataclass
+from itertools import dropwhile
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,7 +13,7 @@ from app.database import Database
 from app.files.row_files import Inspections, RowFiles
 from app.files.rows import is_blank
 from app.jobs.creation import JobCreationService
-from app.jobs.jobs import NO_CAPS, Caps, Job, NewJob
+from app.jobs.jobs import Caps, Job, NewJob
 from app.jobs.methods import StoredReinforcementMethod
 from app.jobs.reinforcement import ReinforcementMethod
 from app.jobs.reproducibility import restored_method
@@ -24,13 +25,10 @@ from app.teaching.coach.statistics import PracticeRow, practice_row
 from app.teaching.coach.weaknesses import Slice, slices_of
 
 JsonRow = dict[str, Any]
-_INSTRUCTIONS = ("system", "developer")
 
 
 @dataclass(frozen=True, slots=True)
 class HeldOut:
-    """The held-out rows: their number and their slices."""
-
     count: int
     slices: tuple[Slice, ...]
 
@@ -41,7 +39,6 @@ def held_out(path: Path) -> HeldOut:
 
 
 def rows_to_practise(training: Path, validation: Path, keys: tuple[str, ...]) -> list[JsonRow]:
-    """Returns the training rows of some slices, with others for rehearsal."""
     wanted = set(
         practice_rows(keys, training=_practice_rows(training), held_out=_practice_rows(validation))
     )
@@ -49,15 +46,15 @@ def rows_to_practise(training: Path, validation: Path, keys: tuple[str, ...]) ->
 
 
 def prompted_rows(path: Path, prompt: str) -> list[JsonRow]:
-    """Returns the rows with a system prompt in the place of their own."""
-    return [_prompted(row, prompt) for row in _rows(path)]
+    own = {"role": "system", "content": prompt}
+    return [
+        {**row, "messages": [own, *dropwhile(_is_instruction, row["messages"])]}
+        for row in _rows(path)
+    ]
 
 
-def _prompted(row: JsonRow, prompt: str) -> JsonRow:
-    messages = [*row["messages"]]
-    while messages and messages[0].get("role") in _INSTRUCTIONS:
-        messages.pop(0)
-    return {**row, "messages": [{"role": "system", "content": prompt}, *messages]}
+def _is_instruction(message: JsonRow) -> bool:
+    return message.get("role") in {"system", "developer"}
 
 
 def _practice_rows(path: Path) -> list[PracticeRow]:
@@ -152,13 +149,10 @@ class ChildJobs:
 
     def _options(self, session: CoachSession, sealed: bytes | None) -> dict[str, Any]:
         document = deepcopy(dict(session.method))
-        opened = (
-            {}
-            if sealed is None
-            else self.secret_box.open(sealed, project_id=self.project_id, row_id=session.id)
-        )
-        whole = restored_method(document, opened)
-        options: dict[str, Any] = whole[ReinforcementMethod.kind]
+        opened = {}
+        if sealed is not None:
+            opened = self.secret_box.open(sealed, project_id=self.project_id, row_id=session.id)
+        options: dict[str, Any] = restored_method(document, opened)[ReinforcementMethod.kind]
         sent = options.get("hyperparameters") or {}
         options["hyperparameters"] = {**sent, "eval_samples": session.options.samples}
         return options
@@ -169,7 +163,7 @@ class ChildJobs:
         options: dict[str, Any],
         *,
         files: tuple[str, str],
-        caps: Caps = NO_CAPS,
+        caps: Caps,
         role: str,
     ) -> Job:
         kind = ReinforcementMethod.kind

@@ -18,9 +18,10 @@ from typing import Any, Final, Literal
 from app.files.rows import MIN_EXAMPLES
 from app.jobs.jobs import Caps, Usage
 from app.kit.errors import NotFound, WrongState
+from app.kit.fields import DescribedFields
 from app.rollouts.metrics import TIE
 from app.teaching.coach.statistics import Measurement, PracticeRow
-from app.teaching.coach.weaknesses import Slice, SliceKind, TextSlices, Weakness, key_of
+from app.teaching.coach.weaknesses import CoachWeakness, Slice, SliceKind, TextSlices, key_of
 
 TOGETHER: Final = 0.5
 """Slices with at least this share of the best slice's gain are practised with it."""
@@ -29,20 +30,25 @@ REHEARSAL: Final = 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class SliceGain:
+class CoachGain(DescribedFields):
+    """The gain that practice of a slice of the rows is expected to bring."""
+
     kind: SliceKind
+    """`tag`, `cluster` (similar texts) or `all`."""
     name: str
+    """The tag, or the words of similar texts."""
     rows: int
-    """Held-out rows with a score."""
+    """Held-out rows of the slice."""
     weight: float
-    """Their share of all such rows."""
+    """Their share of all held-out rows."""
     mean: float
+    """Their mean score."""
     headroom: float
     """Highest score that can be reached less the mean."""
     spread: int
-    """Rows whose samples have different rewards."""
+    """Rows whose attempts have different scores."""
     gain: float
-    """Expected gain of the mean over all rows."""
+    """Weight × headroom × (spread + 1) / (rows + 2), halved for each round that did not help."""
 
     @property
     def key(self) -> str:
@@ -51,10 +57,8 @@ class SliceGain:
 
 def expected_gains(
     measurement: Measurement, slices: Sequence[Slice], *, unhelped: Mapping[str, int]
-) -> tuple[SliceGain, ...]:
-    """Returns the gain of each slice, the largest first. `unhelped` counts the rounds that
-    practised a slice without a gain.
-    """
+) -> tuple[CoachGain, ...]:
+    """Returns the gains, largest first. `unhelped` counts rounds that practised a slice in vain."""
     rewards, means = measurement.rewards, measurement.row_means
     reachable = measurement.reachable
     found = []
@@ -64,19 +68,17 @@ def expected_gains(
             continue
         mean = fmean(means[row] for row in rows)
         spread = sum(max(rewards[row]) - min(rewards[row]) > TIE for row in rows)
-        weight, headroom = (
-            len(rows) / len(means),
-            max(0.0, (mean if reachable is None else reachable) - mean),
-        )
+        weight = len(rows) / len(means)
+        headroom = max(0.0, (mean if reachable is None else reachable) - mean)
         gain = weight * headroom * (spread + 1) / (len(rows) + 2)
         gain *= 0.5 ** unhelped.get(each.key, 0)
         found.append(
-            SliceGain(each.kind, each.name, len(rows), weight, mean, headroom, spread, gain)
+            CoachGain(each.kind, each.name, len(rows), weight, mean, headroom, spread, gain)
         )
     return tuple(sorted(found, key=lambda each: (-each.gain, each.key)))
 
 
-def practice_slices(gains: Sequence[SliceGain], *, least: float) -> tuple[SliceGain, ...]:
+def practice_slices(gains: Sequence[CoachGain], *, least: float) -> tuple[CoachGain, ...]:
     """Returns the slices to practise next; none if no gain reaches `least`."""
     best = max((each.gain for each in gains), default=0.0)
     if best < least:
@@ -107,7 +109,6 @@ def practice_rows(
 
 
 MAX_PROMPTS: Final = 8
-_AMOUNTS: Final = ("jobs", "rollouts", "tokens", "seconds")
 POLL_S: Final = 2.0
 """Seconds between two looks at the job or skill that a session waits for."""
 
@@ -192,8 +193,6 @@ class CoachOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spent:
-    """Resources that the jobs of a session used."""
-
     jobs: int = 0
     rollouts: int = 0
     tokens: int = 0
@@ -212,31 +211,42 @@ class Spent:
 
 
 @dataclass(frozen=True, slots=True)
-class MeasuredRollouts:
-    """The rollouts that measure a model: a split and step of a job."""
+class CoachMeasurement(DescribedFields):
+    """The rollouts that measured the student."""
 
     job_id: str
+    """Id of their job."""
     split: Literal["valid", "report"]
+    """Their part of the job."""
     step: int
+    """Step of the job at which they were sampled."""
 
 
 @dataclass(frozen=True, slots=True)
-class AwaitedObject:
+class CoachChild(DescribedFields):
     """The job or skill that a session waits for."""
 
     kind: Literal["job", "skill"]
+    """`job` for a fine-tuning job, `skill` for a skill at the gate."""
     id: str
+    """Id of the job or skill."""
 
 
 @dataclass(frozen=True, slots=True)
-class TriedPrompt:
+class CoachPrompt(DescribedFields):
+    """A system prompt that was tried before training."""
+
     prompt: str
+    """The text of the system prompt."""
     mean: float | None
+    """Mean score with the prompt; `null` if nothing was scored."""
     gain: float | None
-    """Mean over rows of the score with the prompt less that without."""
-    interval: tuple[float, float] | None
-    """Interval of the gain; it allows for the prompts that were tried before this one."""
-    enough: bool = False
+    """Paired difference to the rows as they are."""
+    interval: Sequence[float] | None
+    """95 % interval of the difference, which allows for the prompts before; `null` for too few
+    rows."""
+    enough: bool
+    """True if the prompt is clearly better, and reaches the target or leaves nothing to gain."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,23 +256,23 @@ class SessionProgress:
     phase: Phase = Phase.MEASURING
     round: int = 0
     """Number of training jobs."""
-    child: AwaitedObject | None = None
+    child: CoachChild | None = None
     job_id: str | None = None
     """The training job of this round."""
-    measured: MeasuredRollouts | None = None
+    measured: CoachMeasurement | None = None
     """The measurement of the model that answers for the student."""
-    since: MeasuredRollouts | None = None
+    since: CoachMeasurement | None = None
     """The measurement from which the rounds without a gain count; `None`: that of the student."""
     first_mean: float | None = None
     mean: float | None = None
     """Its mean score; `first_mean` is that of the first measurement."""
-    weaknesses: tuple[Weakness, ...] = ()
-    gains: tuple[SliceGain, ...] = ()
+    weaknesses: tuple[CoachWeakness, ...] = ()
+    gains: tuple[CoachGain, ...] = ()
     practised: tuple[str, ...] = ()
     """Keys of the slices that this round practises."""
     unhelped: Mapping[str, int] = field(default_factory=dict)
     """Rounds that practised a slice without a gain, by its key."""
-    tried: tuple[TriedPrompt, ...] = ()
+    tried: tuple[CoachPrompt, ...] = ()
     flat_rounds: int = 0
     """Rounds in succession since which the gain is not clear."""
     asked: bool = False
@@ -305,7 +315,7 @@ class CoachSession:
 
     def used_up(self) -> str | None:
         """Returns the amount of the budget that has nothing left, `None` while all have."""
-        for name in _AMOUNTS:
+        for name in ("jobs", "rollouts", "tokens", "seconds"):
             limit = getattr(self.options.budget, name)
             if limit is not None and getattr(self.progress.spent, name) >= limit:
                 return name

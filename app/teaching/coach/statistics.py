@@ -41,9 +41,7 @@ def share_limits(share: float, rows: int, *, tail: float) -> tuple[float, float]
 
 
 def p_value_of_less(fewer: Sequence[float], more: Sequence[float]) -> float:
-    """Returns the probability that by chance alone the values of some rows are so much lower than
-    those of other rows.
-    """
+    """Returns the probability that by chance alone some rows are so much lower than others."""
     count = min(len(fewer), len(more))
     error = math.sqrt(sum(variance(each) / len(each) for each in (fewer, more)))
     return _t_tail(fmean(more) - fmean(fewer), error, count)
@@ -129,8 +127,6 @@ class PracticeRow:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One scored or lost attempt at a row."""
-
     rollout_id: str
     row: int
     reward: float | None
@@ -153,7 +149,6 @@ class Measurement:
 
     @property
     def rewards(self) -> dict[int, list[float]]:
-        """Returns the rewards of each row."""
         found: dict[int, list[float]] = defaultdict(list)
         for sample in self.samples:
             if sample.reward is not None:
@@ -181,24 +176,25 @@ class Measurement:
 
     @property
     def reachable(self) -> float | None:
-        """Returns the score that practice can reach; `None` while all attempts score alike, since
-        practice learns from differences alone.
-        """
+        """Returns the reachable score; `None` while all attempts score alike."""
         rewards = [value for values in self.rewards.values() for value in values]
         if not rewards or max(rewards) - min(rewards) <= TIE:
             return None
         return self.scale.ceiling
 
 
-def sample_of(row: RolloutRow) -> Attempt:
-    return Attempt(
-        rollout_id=row.id,
-        row=row.prompt_index,
-        reward=row.reward,
-        stop_reason=row.stop_reason,
-        components=dict(row.components),
-        failed_tools=frozenset(_failed_tools(row.trace)),
-    )
+def samples_of(rows: Sequence[RolloutRow]) -> list[Attempt]:
+    return [
+        Attempt(
+            rollout_id=row.id,
+            row=row.prompt_index,
+            reward=row.reward,
+            stop_reason=row.stop_reason,
+            components=dict(row.components),
+            failed_tools=frozenset(_failed_tools(row.trace)),
+        )
+        for row in rows
+    ]
 
 
 def stopped_short(sample: Attempt) -> bool:

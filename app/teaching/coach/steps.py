@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from app.jobs.jobs import Caps
-from app.teaching.coach import logbook as logbook_entries
+from app.teaching.coach import logbook
 from app.teaching.coach.evidence import (
     Evidence,
     SkillEvidence,
@@ -39,8 +39,6 @@ class Continue:
 
 @dataclass(frozen=True, slots=True)
 class RunMeasurement:
-    """Make a job that samples the held-out rows and does not train."""
-
     prompt: str | None
     """System prompt that replaces that of each row; `None` leaves the rows as they are."""
 
@@ -85,17 +83,16 @@ class SessionStep:
 
 
 def next_step(session: CoachSession, evidence: Evidence) -> SessionStep:
-    """Returns what the session does now."""
     match evidence.child:
         case "running":
             return SessionStep(Wait(), session.progress)
         case "none":
             return _of_phase(session, evidence)
         case "cancelled":
-            ended = logbook_entries.child_cancelled()
+            ended = logbook.child_cancelled()
             return _end(_settled(session, evidence), None, ended, status=CoachStatus.CANCELLED)
         case "failed" if not evidence.nothing_learned:
-            ended = logbook_entries.child_failed(evidence.error)
+            ended = logbook.child_failed(evidence.error)
             return _end(_settled(session, evidence), None, ended, status=CoachStatus.FAILED)
         case "done" | "failed" | "capped":
             return _of_phase(_settled(session, evidence), evidence)
@@ -104,7 +101,6 @@ def next_step(session: CoachSession, evidence: Evidence) -> SessionStep:
 
 
 def _settled(session: CoachSession, evidence: Evidence) -> CoachSession:
-    """Returns the session without its job, whose usage is counted."""
     spent = session.progress.spent.plus(evidence.usage)
     return replace(session, progress=replace(session.progress, spent=spent, child=None))
 
@@ -130,17 +126,15 @@ def _measuring(session: CoachSession, evidence: Evidence) -> SessionStep:
     if evidence.child == "none":
         return _within_budget(session, lambda: SessionStep(RunMeasurement(None), progress))
     if evidence.fresh is None or evidence.fresh.mean is None:
-        return _end(
-            session, None, logbook_entries.nothing_scored(evidence), status=CoachStatus.FAILED
-        )
+        return _end(session, None, logbook.nothing_scored(evidence), status=CoachStatus.FAILED)
     progress = _measured(session, evidence)
     progress = replace(progress, first_mean=progress.mean)
-    entries = (logbook_entries.measured_entry(progress, evidence.fresh),)
+    entries = (logbook.measured_entry(progress, evidence.fresh),)
     session = replace(session, progress=progress)
     if reaches_target(session, progress.mean):
-        return _end(session, "target", logbook_entries.target_reached(session), before=entries)
+        return _end(session, "target", logbook.target_reached(session), before=entries)
     if not practice_slices(progress.gains, least=session.options.min_gain):
-        ended = logbook_entries.nothing_to_gain(session)
+        ended = logbook.nothing_to_gain(session)
         return _end(session, "nothing_to_gain", ended, before=entries)
     phase = Phase.PROMPTING if session.options.prompts else Phase.CHOOSING
     return SessionStep(Continue(), replace(progress, phase=phase), entries)
@@ -167,9 +161,9 @@ def _prompting(session: CoachSession, evidence: Evidence) -> SessionStep:
         tried = tried_prompt(session, evidence)
         progress = replace(progress, tried=(*progress.tried, tried))
         session = replace(session, progress=progress)
-        entries = (logbook_entries.prompted_entry(len(progress.tried), tried),)
+        entries = (logbook.prompted_entry(len(progress.tried), tried),)
         if tried.enough:
-            ended = logbook_entries.prompt_enough(tried)
+            ended = logbook.prompt_enough(tried)
             return _end(session, "prompt_enough", ended, before=entries)
     left = prompts[len(progress.tried) :]
     if not left:
@@ -182,15 +176,15 @@ def _prompting(session: CoachSession, evidence: Evidence) -> SessionStep:
 def _choosing(session: CoachSession, evidence: Evidence) -> SessionStep:
     progress, options = session.progress, session.options
     if reaches_target(session, progress.mean):
-        return _end(session, "target", logbook_entries.target_reached(session))
+        return _end(session, "target", logbook.target_reached(session))
     if progress.flat_rounds >= options.patience:
-        return _end(session, "plateau", logbook_entries.plateau(session))
+        return _end(session, "plateau", logbook.plateau(session))
     if progress.flat_rounds and evidence.now is not None:
         gains = expected_gains(evidence.now, evidence.slices, unhelped=progress.unhelped)
         progress = replace(progress, gains=gains)
     chosen = practice_slices(progress.gains, least=options.min_gain)
     if not chosen:
-        return _end(session, "mastered", logbook_entries.mastered_entry(session))
+        return _end(session, "mastered", logbook.mastered_entry(session))
 
     def train() -> SessionStep:
         keys = tuple(each.key for each in chosen)
@@ -198,7 +192,7 @@ def _choosing(session: CoachSession, evidence: Evidence) -> SessionStep:
             progress, phase=Phase.TRAINING, round=progress.round + 1, practised=keys, job_id=None
         )
         return SessionStep(
-            Train(keys, session.caps()), started, (logbook_entries.choice_entry(chosen, started),)
+            Train(keys, session.caps()), started, (logbook.choice_entry(chosen, started),)
         )
 
     return _within_budget(session, train)
@@ -209,9 +203,9 @@ def _training(session: CoachSession, evidence: Evidence) -> SessionStep:
         case "none" | "running" | "cancelled":
             return SessionStep(Wait(), session.progress)
         case "failed":
-            return _flat(session, logbook_entries.learned_nothing(session.progress, evidence.error))
+            return _flat(session, logbook.learned_nothing(session.progress, evidence.error))
         case "capped":
-            return _end(session, "budget", logbook_entries.capped_entry(session))
+            return _end(session, "budget", logbook.capped_entry(session))
         case "done":
             return _trained(session, evidence)
         case _:
@@ -220,9 +214,9 @@ def _training(session: CoachSession, evidence: Evidence) -> SessionStep:
 
 def _trained(session: CoachSession, evidence: Evidence) -> SessionStep:
     progress = session.progress
-    entry = logbook_entries.trained_entry(progress, evidence)
+    entry = logbook.trained_entry(progress, evidence)
     if evidence.gap:
-        return _end(session, "reward_hack", logbook_entries.reward_hack(evidence), before=(entry,))
+        return _end(session, "reward_hack", logbook.reward_hack(evidence), before=(entry,))
     if evidence.gain is None or evidence.gain.mean <= 0 or progress.job_id is None:
         return _flat(session, entry)
     proposed = replace(progress, phase=Phase.GATING)
@@ -232,7 +226,7 @@ def _trained(session: CoachSession, evidence: Evidence) -> SessionStep:
 def _gating(session: CoachSession, evidence: Evidence) -> SessionStep:
     skill = evidence.skill
     if skill is None:
-        return _end(session, None, logbook_entries.skill_gone(), status=CoachStatus.FAILED)
+        return _end(session, None, logbook.skill_gone(), status=CoachStatus.FAILED)
     if skill.is_current:
         return _promoted(session, evidence)
     match skill.status:
@@ -247,27 +241,25 @@ def _gating(session: CoachSession, evidence: Evidence) -> SessionStep:
 
 
 def _passed(session: CoachSession, skill: SkillEvidence) -> SessionStep:
-    progress, entry = session.progress, logbook_entries.gated_entry(skill)
+    progress, entry = session.progress, logbook.gated_entry(skill)
     match session.options.promote:
         case "automatic":
             return SessionStep(Promote(skill.id), progress, (entry,))
         case "ask":
             if progress.asked:
-                return _end(session, "not_promoted", logbook_entries.not_promoted(skill))
+                return _end(session, "not_promoted", logbook.not_promoted(skill))
             asked = replace(progress, asked=True)
-            return SessionStep(
-                Pause(), asked, (entry, logbook_entries.question_entry(session, skill))
-            )
+            return SessionStep(Pause(), asked, (entry, logbook.question_entry(session, skill)))
         case _:
             assert_never(session.options.promote)
 
 
 def _held(session: CoachSession, skill: SkillEvidence, *, has_regression_sets: bool) -> SessionStep:
-    entry = logbook_entries.gated_entry(skill)
+    entry = logbook.gated_entry(skill)
     if skill.lost:
-        return _end(session, "regression", logbook_entries.regression(skill), before=(entry,))
+        return _end(session, "regression", logbook.regression(skill), before=(entry,))
     if not has_regression_sets:
-        return _end(session, "held", logbook_entries.held_entry(session), before=(entry,))
+        return _end(session, "held", logbook.held_entry(session), before=(entry,))
     return _flat(session, entry)
 
 
@@ -282,7 +274,7 @@ def _promoted(session: CoachSession, evidence: Evidence) -> SessionStep:
     session = replace(session, progress=progress)
     if evidence.fresh is not None and evidence.fresh.mean is not None:
         progress = _measured(session, evidence)
-    return SessionStep(Continue(), progress, (logbook_entries.promoted_entry(progress),))
+    return SessionStep(Continue(), progress, (logbook.promoted_entry(progress),))
 
 
 def _flat(session: CoachSession, entry: LogbookEntry) -> SessionStep:
@@ -291,7 +283,6 @@ def _flat(session: CoachSession, entry: LogbookEntry) -> SessionStep:
 
 
 def _after_round(progress: SessionProgress, *, helped: bool) -> SessionProgress:
-    """Returns the progress from which the next round is chosen."""
     unhelped = dict(progress.unhelped)
     if not helped:
         unhelped |= {key: unhelped.get(key, 0) + 1 for key in progress.practised}
@@ -312,7 +303,7 @@ def _within_budget(
     used = session.used_up()
     if used is None:
         return go_on()
-    return _end(session, "budget", logbook_entries.budget(session, used), before=before)
+    return _end(session, "budget", logbook.budget(session, used), before=before)
 
 
 def _end(

@@ -7,14 +7,13 @@ from typing import Any, ClassVar, Final
 from pydantic import TypeAdapter
 from sqlalchemy import ColumnElement, func, insert, select, text, update
 from sqlalchemy.dialects.postgresql import insert as upsert
-from sqlalchemy.ext.asyncio import AsyncSession
 from typing_extensions import override
 
 from app.accounts.store import refuse_archived
 from app.kit.callers import Tenant
 from app.kit.errors import WrongState
 from app.kit.leases import Lease, LeasedRows, is_held, lease_lost
-from app.kit.sql import PROJECT, Keyset, from_row, storable, unix
+from app.kit.sql import PROJECT, Keyset, ProjectRows, from_row, storable
 from app.kit.transactions import BaseUnitOfWork, Sessions, of_session
 from app.teaching.coach.sessions import (
     OPEN_SESSIONS,
@@ -34,11 +33,7 @@ _OPTIONS: Final = TypeAdapter(CoachOptions)
 _PROGRESS: Final = TypeAdapter(SessionProgress)
 
 
-class CoachSessionStore:
-    def __init__(self, session: AsyncSession, project_id: str) -> None:
-        self._session = session
-        self._project_id = project_id
-
+class CoachSessionStore(ProjectRows):
     async def insert(self, session: CoachSession, tenant: Tenant, *, secrets: bytes | None) -> None:
         """Raises `WrongState` while another session teaches the student."""
         await refuse_archived(self._session, self._project_id)
@@ -85,9 +80,7 @@ class CoachSessionStore:
         return _to_session(row)
 
     async def held(self, lease: Lease) -> CoachSession:
-        """Returns the session and locks it at the fence of the lease. Raises `LeaseLost` once it
-        was paused, ended, deleted or claimed again.
-        """
+        """Returns the session, locked at the fence. Raises `LeaseLost` once it moved on."""
         held = is_held(Table, lease, states=(CoachStatus.RUNNING.value,))
         query = select(Table).where(held).execution_options(populate_existing=True)
         row = await self._session.scalar(query.with_for_update())
@@ -101,7 +94,6 @@ class CoachSessionStore:
     async def page(
         self, *, student: str | None, after: str | None, limit: int
     ) -> tuple[list[CoachSession], bool]:
-        """Returns a page, newest first."""
         own = [Table.project_id == self._project_id]
         named = [] if student is None else [Table.student == student]
         page, more = await Keyset((Table.created_at, Table.id), descending=True).page(
@@ -136,9 +128,7 @@ class CoachSessionStore:
         reason: str | None = None,
         wait_s: float = 0.0,
     ) -> None:
-        """Writes what a step or a user changed, and ends the lease; the next step is due after
-        `wait_s`.
-        """
+        """Writes what changed, and ends the lease; the next step is due after `wait_s`."""
         ended = status not in OPEN_SESSIONS
         await self._session.execute(
             update(Table)
@@ -155,7 +145,6 @@ class CoachSessionStore:
         )
 
     async def append(self, session_id: str, entries: Sequence[LogbookEntry]) -> None:
-        """Adds entries to the logbook of a locked session."""
         if not entries:
             return
         of = (Logbook.project_id == self._project_id, Logbook.session_id == session_id)
@@ -191,7 +180,7 @@ class CoachSessionStore:
                 .limit(limit + 1)
             )
         ).all()
-        return [_to_entry(row) for row in rows[:limit]], len(rows) > limit
+        return [from_row(LogbookEntry, row) for row in rows[:limit]], len(rows) > limit
 
     def _of(self, session_id: str) -> tuple[ColumnElement[bool], ...]:
         return (Table.project_id == self._project_id, Table.id == session_id)
@@ -210,16 +199,6 @@ def _to_session(row: Table) -> CoachSession:
         options=_OPTIONS.validate_python(row.options),
         metadata=row.labels,
         progress=_PROGRESS.validate_python(row.progress),
-    )
-
-
-def _to_entry(row: Logbook) -> LogbookEntry:
-    return LogbookEntry(
-        row.kind,  # type: ignore[arg-type]  # written from the same closed set
-        row.text,
-        row.data,
-        number=row.number,
-        created_at=unix(row.created_at),
     )
 
 
@@ -249,9 +228,7 @@ class LeasedCoachSessions(LeasedRows):
     async def claim(self, project_id: str, session_id: str, lease_s: float) -> list[Lease]:
         """Claims a session that is due; returns nothing once another process has claimed it."""
         chosen = select(Table.project_id, Table.id).where(
-            Table.project_id == project_id,
-            Table.id == session_id,
-            Table.next_step_at <= func.now(),
+            Table.project_id == project_id, Table.id == session_id, Table.next_step_at <= func.now()
         )
         return await self.claim_chosen(chosen, lease_s)
 

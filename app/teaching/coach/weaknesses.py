@@ -15,6 +15,7 @@ from statistics import fmean
 from typing import Final, Literal
 
 from app.jobs.score_ranges import Scale, ScoreRanges, seen_scale
+from app.kit.fields import DescribedFields
 from app.rollouts.metrics import TIE
 from app.teaching.coach.statistics import (
     Attempt,
@@ -44,11 +45,24 @@ _NAMED_BY: Final = 3
 Vector = dict[str, float]
 
 
+SliceKind = Literal["tag", "cluster", "all"]
+
+
 @dataclass(frozen=True, slots=True)
-class TextSlice:
+class Slice:
+    """Rows to practise together: its rule finds such rows among the training rows, too."""
+
+    kind: SliceKind
     name: str
-    """The words that distinguish it most."""
     rows: tuple[int, ...]
+
+    @property
+    def key(self) -> str:
+        return key_of(self.kind, self.name)
+
+
+def key_of(kind: SliceKind, name: str) -> str:
+    return f"{kind}:{name}"
 
 
 class TextSlices:
@@ -64,10 +78,10 @@ class TextSlices:
             self._join(row.index, counted)
 
     @property
-    def slices(self) -> list[TextSlice]:
+    def slices(self) -> list[Slice]:
         """Returns those with enough rows, unless one has them all: that is no slice."""
         found = [
-            TextSlice(self._name(number), tuple(row for row, _ in members))
+            Slice("cluster", self._name(number), tuple(row for row, _ in members))
             for number, members in enumerate(self._members)
             if len(members) >= FEWEST_ROWS
         ]
@@ -112,8 +126,7 @@ class TextSlices:
             word for others in self._members for _, counted in others for word in counted
         )
         telling = sorted(
-            inside,
-            key=lambda word: (-(inside[word] ** 2 / everywhere[word]), -len(word), word),
+            inside, key=lambda word: (-(inside[word] ** 2 / everywhere[word]), -len(word), word)
         )
         return " ".join(telling[:_NAMED_BY]) or f"cluster {number + 1}"
 
@@ -122,7 +135,6 @@ def _words(text: str) -> Counter[str]:
     return Counter(_WORD.findall(_QUOTED.sub(" ", text[:_READ]).lower()))
 
 
-SliceKind = Literal["tag", "cluster", "all"]
 WeaknessKind = Literal[SliceKind, "component", "stop_reason", "failing_tool"]
 LEAST_SHARE: Final = 0.05
 """Share that is too small to be a weakness, even if it is certain."""
@@ -137,44 +149,27 @@ _FEWEST_WITHIN: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Weakness:
+class CoachWeakness(DescribedFields):
+    """A slice of the rows, or a kind of attempt, that clearly lacks score."""
+
     kind: WeaknessKind
+    """`tag`, `cluster` (similar texts) or `all` for a slice of the rows; else a kind of attempt."""
     name: str
+    """The tag, the words of similar texts, the component, the stop reason, or the tool."""
     rows: int
-    """Rows of the slice; for a kind of attempt, all rows."""
+    """Rows that were compared."""
     share: float
-    """Lacking share of the score's range, or share of the attempts."""
-    interval: tuple[float, float]
+    """Lacking share of the score's range, or share of the attempts: 0 to 1."""
+    interval: Sequence[float]
+    """Interval of the share, which allows for all slices and kinds that were compared."""
     mean: float | None
-    """Mean reward of the slice, or of the attempts of that kind."""
+    """Mean score of the slice, or of the attempts of that kind."""
     examples: tuple[str, ...]
-    """Ids of rollouts with the lowest rewards."""
-
-
-@dataclass(frozen=True, slots=True)
-class Slice:
-    """Rows that can be practised together, because a rule finds such rows among the training rows,
-    too.
-    """
-
-    kind: SliceKind
-    name: str
-    rows: tuple[int, ...]
-
-    @property
-    def key(self) -> str:
-        return key_of(self.kind, self.name)
-
-
-def key_of(kind: SliceKind, name: str) -> str:
-    """Returns the key by which a session remembers a slice."""
-    return f"{kind}:{name}"
+    """Ids of rollouts with the lowest scores, in the job of `measured_in`."""
 
 
 def slices_of(rows: Sequence[PracticeRow]) -> list[Slice]:
-    """Returns the tags with enough rows, and those of similar texts that are no tag's rows; all
-    rows as one slice without either.
-    """
+    """Returns the tags with enough rows, and slices of similar texts; all rows without either."""
     by_tag: dict[str, list[int]] = {}
     for row in rows:
         for tag in row.tags:
@@ -185,21 +180,15 @@ def slices_of(rows: Sequence[PracticeRow]) -> list[Slice]:
         if len(members) >= WEAKNESSES_FEWEST_ROWS
     ]
     tagged = {each.rows for each in tags}
-    by_text = [
-        Slice("cluster", each.name, each.rows)
-        for each in TextSlices(rows).slices
-        if each.rows not in tagged
-    ]
+    by_text = [each for each in TextSlices(rows).slices if each.rows not in tagged]
     found = [*tags, *by_text][:MOST_SLICES]
     return found or [Slice("all", ALL_ROWS, tuple(row.index for row in rows))]
 
 
 def find_weaknesses(
     measurement: Measurement, slices: Sequence[Slice], *, ceiling: float | None = None
-) -> tuple[Weakness, ...]:
-    """Returns all weaknesses, the largest lacking share of all rows first. `ceiling`: a score to
-    reach that is above the scale of the measurement.
-    """
+) -> tuple[CoachWeakness, ...]:
+    """Returns the weaknesses, largest lacking share first. `ceiling`: a score above the scale."""
     scale = measurement.scale
     if ceiling is not None:
         scale = Scale(scale.floor, max(scale.ceiling, ceiling))
@@ -214,8 +203,6 @@ def find_weaknesses(
 
 @dataclass(frozen=True, slots=True)
 class _Suspect:
-    """A slice or kind that is tested."""
-
     kind: WeaknessKind
     name: str
     rows: int
@@ -229,11 +216,10 @@ class _Suspect:
     def p_value(self) -> float:
         return max(self.score_p_value, p_value_of_share(self.share, self.rows, true=LEAST_SHARE))
 
-    def weakness(self, allowed: float) -> Weakness:
-        """Returns the weakness of a test that was held to this probability."""
+    def weakness(self, allowed: float) -> CoachWeakness:
         limits = share_limits(self.share, self.rows, tail=allowed)
         worst = _worst(self.attempts)
-        return Weakness(self.kind, self.name, self.rows, self.share, limits, self.mean, worst)
+        return CoachWeakness(self.kind, self.name, self.rows, self.share, limits, self.mean, worst)
 
 
 def _lacking(measurement: Measurement, slices: Sequence[Slice], scale: Scale) -> Iterable[_Suspect]:
@@ -287,9 +273,7 @@ def _kind(
 
 
 def _score_p_value(concerned: Sequence[Attempt], others: Sequence[Attempt], scale: Scale) -> float:
-    """Returns the probability that attempts have so much less score than others by chance: within
-    rows that have both, or else between rows. Without other attempts the scale is compared.
-    """
+    """Returns the probability that attempts lack so much score by chance, within rows if it can."""
     with_kind, without = _row_means(concerned), _row_means(others)
     both = with_kind.keys() & without.keys()
     lowest = min(map(_reward, [*concerned, *others]))

@@ -15,13 +15,6 @@ from app.kit.fields import Json, parameter
 from app.models.chat import text_of
 
 
-def check_better(param: str, message: Json) -> None:
-    """Raises `InvalidRequest` for a message that no chat takes, and for a blank one."""
-    check_message(message, param)
-    if not message.get("tool_calls") and not _text(message).strip():
-        raise refused_value(param, "its text is blank: a job would learn an empty answer")
-
-
 def check_offered(param: str, message: Json, tools: Sequence[Json]) -> None:
     """Raises `InvalidRequest` for a call of a function that the prompt did not offer."""
     offered = [tool.get("function", {}).get("name") for tool in tools]
@@ -38,22 +31,6 @@ def _text(message: Json) -> str:
     content = message.get("content")
     parts = content if isinstance(content, list) else [{"text": content}]
     return "".join(part.get("text") or part.get("refusal") or "" for part in parts)
-
-
-@dataclass(slots=True)
-class Removal:
-    """Counts and ids of the removed data, and the jobs that have trained on them."""
-
-    completions: int = 0
-    feedback: int = 0
-    rows: int = 0
-    """Rows of files."""
-    files: list[str] = field(default_factory=list)
-    """Ids of the files that were deleted; files without the rows replace them."""
-    curricula: list[str] = field(default_factory=list)
-    """Ids of the curricula that got a new version, or were deleted because no row is left."""
-    jobs: list[str] = field(default_factory=list)
-    """Ids of jobs that read the files: their models have learned from the rows."""
 
 
 def person_digest(project_id: str, person: str) -> str:
@@ -96,8 +73,6 @@ class Feedback:
 
 @dataclass(frozen=True, slots=True)
 class FeedbackFilter:
-    """Conditions on feedback; `None` sets no condition."""
-
     type: FeedbackType | None = None
     author: str | None = None
     end_user: str | None = None
@@ -122,9 +97,7 @@ class SentFeedback:
 
 
 def check_sent(sent: SentFeedback) -> None:
-    """Raises `InvalidRequest` for fields that are missing, that another type has, or whose messages
-    no file of a job may have.
-    """
+    """Raises `InvalidRequest` for fields that are missing or another type's, and bad messages."""
     match sent.type:
         case "thumbs":
             _one_of(sent, _TARGETS)
@@ -144,7 +117,10 @@ def check_sent(sent: SentFeedback) -> None:
         raise refused_value(param, reason)
     for name in ("correction", "chosen"):
         if sent.get(name) is not None:
-            check_better(name, message_of(sent.get(name)))
+            message = message_of(sent.get(name))
+            check_message(message, name)
+            if not message.get("tool_calls") and not _text(message).strip():
+                raise refused_value(name, "its text is blank: a job would learn an empty answer")
     if sent.get("chosen") is not None:
         check_offered("chosen", message_of(sent.get("chosen")), sent.get("tools") or [])
 
@@ -228,7 +204,6 @@ class JudgedPrompt:
 
     @property
     def text(self) -> str:
-        """Returns the texts of all messages, in order."""
         return "\n".join(text_of(message.get("content")) for message in self.messages)
 
 

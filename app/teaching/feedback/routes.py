@@ -30,7 +30,7 @@ _CreatedAfter = Annotated[
 @router.post("", operation_id="createFeedback", responses=responses())
 async def create_feedback(body: CreateFeedback, services: Services) -> FeedbackObject:
     """Stores a judgement of an answer: thumbs, a correction, or a preference."""
-    return FeedbackObject.of(await services.feedback().give(body.to_sent()))
+    return FeedbackObject.read(await services.feedback().give(body.to_sent()))
 
 
 @router.get("", operation_id="listFeedback", responses=responses())
@@ -55,7 +55,7 @@ async def list_feedback(
         rollout_id=rollout_id,
     )
     found, has_more = await services.feedback().page(where, after=after, limit=limit)
-    return object_page([FeedbackObject.of(one) for one in found], has_more=has_more)
+    return object_page([FeedbackObject.read(one) for one in found], has_more=has_more)
 
 
 @router.get("/findings", operation_id="listFeedbackFindings", responses=responses())
@@ -66,7 +66,8 @@ async def list_feedback_findings(
     of thumbs decides.
     """
     where = FeedbackFilter(created_after=created_after)
-    return FeedbackFindings.of(await services.feedback().findings(where), most=_MOST_FINDINGS)
+    found = await services.feedback().findings(where)
+    return FeedbackFindings(total=len(found), data=found[:_MOST_FINDINGS])
 
 
 @router.post("/builds", operation_id="createFeedbackBuild", responses=responses(404))
@@ -107,13 +108,13 @@ async def delete_end_user_data(
     """Removes the stored completions of an end user, all feedback by or about them, and the rows
     that were built from it. An end user without any data is removed as well.
     """
-    return EndUserRemoval.of(await services.end_users().remove(end_user_id))
+    return await services.end_users().remove(end_user_id)
 
 
 @router.get("/{feedback_id}", operation_id="retrieveFeedback", responses=responses(404))
 async def get_feedback(feedback_id: str, services: Services) -> FeedbackObject:
     """Returns feedback."""
-    return FeedbackObject.of(await services.feedback().get(feedback_id))
+    return FeedbackObject.read(await services.feedback().get(feedback_id))
 
 
 @router.delete("/{feedback_id}", operation_id="deleteFeedback", responses=responses(404))

@@ -1,25 +1,26 @@
-"""Checks a built row as the job that reads it does. Pure."""
+"""Makes the rows of a job from feedback, and finds what contradicts what. Pure."""
 
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal, assert_never
+from typing import Any, Final, Literal, assert_never
 
 from app.files.datasets import check_row
+from app.files.division import MOST_PIECES, StratifiedRow, cluster_and_divide, pieces_of
 from app.files.rows import DatasetError
-from app.kit.fields import Json
+from app.kit.fields import DescribedFields, Json
 from app.teaching.feedback.feedback import FeedbackType, JudgedPrompt, Judgement
 
 
-def first_fault(row: Json) -> DatasetError | None:
-    """Returns the first fault of a pair or of a conversation; `None` for a usable row."""
+def is_usable(row: Json) -> bool:
+    """Returns whether the job that reads a pair or a conversation takes it."""
     line = json.dumps(row, ensure_ascii=False).encode()
     try:
         check_row("supervised" if "messages" in row else "dpo", line, 1)
-    except DatasetError as error:
-        return error
-    return None
+    except DatasetError:
+        return False
+    return True
 
 
 BuildMethod = Literal["dpo", "supervised"]
@@ -94,7 +95,10 @@ def build_rows(judgements: Sequence[Judgement], options: BuildOptions) -> BuiltR
             candidates = _without_circles(candidates, made)
         case "supervised":
             _drop(made, preferences, "not_for_this_method")
-            candidates = [_answer(one) for one in corrections]
+            candidates = [
+                _Candidate(one.type, one.prompt, one.better or {}, None, (one,))
+                for one in corrections
+            ]
             if options.thumbs_up_as_rows:
                 candidates += _liked(won, made)
             else:
@@ -139,9 +143,7 @@ def _useful(
 
 
 def _thumb_pairs(won: Sequence[Judgement], made: BuiltRows) -> Iterator[_Candidate]:
-    """Yields each answer with thumbs up against each with thumbs down of the same prompt, those
-    with the most votes first.
-    """
+    """Yields answers with thumbs up against those with thumbs down, those with most votes first."""
     by_prompt = defaultdict[str, dict[str, list[Judgement]]](lambda: defaultdict(list))
     for one in won:
         by_prompt[one.prompt.key][one.answer_key].append(one)
@@ -167,19 +169,12 @@ def _thumb_pairs(won: Sequence[Judgement], made: BuiltRows) -> Iterator[_Candida
 def _liked(won: Sequence[Judgement], made: BuiltRows) -> Iterator[_Candidate]:
     by_target = defaultdict[str, list[Judgement]](list)
     for one in won:
-        match one.rating:
-            case "up":
-                by_target[one.target].append(one)
-            case "down" | None:
-                made.dropped[one.id] = "not_for_this_method"
-            case _:
-                assert_never(one.rating)
+        if one.rating == "up":
+            by_target[one.target].append(one)
+        else:
+            made.dropped[one.id] = "not_for_this_method"
     for liked in by_target.values():
         yield _Candidate("thumbs", liked[0].prompt, liked[0].answer, None, tuple(liked))
-
-
-def _answer(one: Judgement) -> _Candidate:
-    return _Candidate(one.type, one.prompt, one.better or {}, None, (one,))
 
 
 def _pair(one: Judgement) -> _Candidate:
@@ -190,9 +185,7 @@ def _pair(one: Judgement) -> _Candidate:
 
 
 def _without_circles(candidates: Sequence[_Candidate], made: BuiltRows) -> list[_Candidate]:
-    """Returns the pairs that no circle of preferences contradicts, thumbs and corrections
-    included.
-    """
+    """Returns the pairs that no circle of preferences, thumbs and corrections contradicts."""
     by_prompt = defaultdict[str, list[_Candidate]](list)
     for one in candidates:
         by_prompt[one.prompt.key].append(one)
@@ -219,7 +212,7 @@ def _add(made: BuiltRows, candidates: Sequence[_Candidate]) -> None:
         judgements = {one.id: one for candidate in same_row for one in candidate.judgements}
         by_time = sorted(judgements.values(), key=lambda one: (one.created_at, one.id))
         row = {**_row(same_row[0]), "feedback": [_provenance(one) for one in by_time]}
-        if first_fault(row) is not None:
+        if not is_usable(row):
             _drop(made, by_time, "invalid_row")
             continue
         ids = tuple(one.id for one in by_time)
@@ -270,25 +263,23 @@ FindingKind = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class FeedbackConflict:
+class FeedbackFinding(DescribedFields):
+    """Feedback that repeats or contradicts other feedback."""
+
     kind: FindingKind
+    """Kind of the finding."""
     message: str
+    """The finding in a sentence."""
     feedback_ids: tuple[str, ...]
-    """Oldest first."""
+    """Ids of the feedback, oldest first."""
 
 
-def find(judgements: Sequence[Judgement]) -> list[FeedbackConflict]:
-    """Returns all findings of judgements that are sorted by time."""
+def find(judgements: Sequence[Judgement]) -> list[FeedbackFinding]:
     last, repeated = latest(judgements)
-    return [
-        *repeated,
-        *_both_ways(last),
-        *_repeated_rejections(last),
-        *_cycles(last),
-    ]
+    return [*repeated, *_both_ways(last), *_repeated_rejections(last), *_cycles(last)]
 
 
-def latest(judgements: Sequence[Judgement]) -> tuple[list[Judgement], list[FeedbackConflict]]:
+def latest(judgements: Sequence[Judgement]) -> tuple[list[Judgement], list[FeedbackFinding]]:
     """Returns the last judgement of each author about each target, and a finding for those with
     earlier ones. Judgements without an author are never the same author's.
     """
@@ -297,7 +288,7 @@ def latest(judgements: Sequence[Judgement]) -> tuple[list[Judgement], list[Feedb
         by_author[one.author or one.id, one.type, one.target].append(one)
     kept = {repeats[-1].id for repeats in by_author.values()}
     found = [
-        FeedbackConflict(
+        FeedbackFinding(
             "duplicate",
             f"'{repeats[0].author}' judged the same answer {len(repeats)} times; the last one "
             "counts.",
@@ -309,7 +300,7 @@ def latest(judgements: Sequence[Judgement]) -> tuple[list[Judgement], list[Feedb
     return [one for one in judgements if one.id in kept], found
 
 
-def _both_ways(judgements: Sequence[Judgement]) -> Iterator[FeedbackConflict]:
+def _both_ways(judgements: Sequence[Judgement]) -> Iterator[FeedbackFinding]:
     by_target = defaultdict[str, list[Judgement]](list)
     for one in judgements:
         if one.type == "thumbs":
@@ -318,10 +309,10 @@ def _both_ways(judgements: Sequence[Judgement]) -> Iterator[FeedbackConflict]:
         ups = sum(one.rating == "up" for one in thumbs)
         if 0 < ups < len(thumbs):
             message = f"An answer has {ups} thumbs up and {len(thumbs) - ups} thumbs down."
-            yield FeedbackConflict("thumbs_both_ways", message, _ids(thumbs))
+            yield FeedbackFinding("thumbs_both_ways", message, _ids(thumbs))
 
 
-def _repeated_rejections(judgements: Sequence[Judgement]) -> Iterator[FeedbackConflict]:
+def _repeated_rejections(judgements: Sequence[Judgement]) -> Iterator[FeedbackFinding]:
     """Yields a finding for each correction that is the answer which somebody rejected."""
     positions = {one.id: position for position, one in enumerate(judgements)}
     rejected = defaultdict[tuple[str, str], list[Judgement]](list)
@@ -332,14 +323,14 @@ def _repeated_rejections(judgements: Sequence[Judgement]) -> Iterator[FeedbackCo
         if one.type == "correction":
             against = rejected.get((one.prompt.key, one.better_key))
             if against:
-                yield FeedbackConflict(
+                yield FeedbackFinding(
                     "correction_repeats_rejected",
                     "A correction is an answer to the same prompt that has a thumbs down.",
                     _ids(sorted([*against, one], key=lambda each: positions[each.id])),
                 )
 
 
-def _cycles(judgements: Sequence[Judgement]) -> Iterator[FeedbackConflict]:
+def _cycles(judgements: Sequence[Judgement]) -> Iterator[FeedbackFinding]:
     by_prompt = defaultdict[str, list[Judgement]](list)
     for one in judgements:
         if one.is_preference:
@@ -353,7 +344,7 @@ def _cycles(judgements: Sequence[Judgement]) -> Iterator[FeedbackConflict]:
                 by_part[part].append(one)
         for members in by_part.values():
             message = "Preferences between answers to one prompt form a circle: none is the best."
-            yield FeedbackConflict("preference_cycle", message, _ids(members))
+            yield FeedbackFinding("preference_cycle", message, _ids(members))
 
 
 def cyclic_parts(edges: Iterable[tuple[str, str]]) -> dict[str, int]:
@@ -398,3 +389,101 @@ def _visit(node: str, neighbours: dict[str, list[str]], seen: set[str]) -> list[
 
 def _ids(judgements: Sequence[Judgement]) -> tuple[str, ...]:
     return tuple(one.id for one in judgements)
+
+
+@dataclass(frozen=True, slots=True)
+class BuildRequest:
+    options: BuildOptions
+    validation_share: float
+    created_after: int | None
+    """Unix seconds; only later feedback is read."""
+    name: str | None
+    """Name of a new curriculum."""
+    curriculum_id: str | None
+    """Id of the curriculum that gets a new version."""
+
+
+MOST_FEEDBACK: Final = 20_000
+"""Feedback that one build reads."""
+MOST_BYTES: Final = 64 * 1024**2
+"""Bytes of answers and prompts that one build reads: the API holds them in its memory."""
+_SHOWN_IDS: Final = 20
+
+
+@dataclass(frozen=True, slots=True)
+class FeedbackBuild:
+    id: str
+    curriculum_id: str | None
+    """`None` until the files are registered."""
+    curriculum_version: int | None
+    report: Json
+    created_at: int = 0
+    removed_people: frozenset[str] = frozenset()
+    """People whose rows must go from the files."""
+    file_ids: tuple[str, ...] = ()
+    """Ids of the files, noted before the files exist; some may not exist any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Assembly:
+    """The rows of a build, divided, with the account of all feedback that it read."""
+
+    training: list[BuiltRow]
+    validation: list[BuiltRow]
+    report: Json
+
+    @property
+    def feedback_ids(self) -> list[str]:
+        rows = [*self.training, *self.validation]
+        return sorted({used for row in rows for used in row.feedback_ids})
+
+    @property
+    def people(self) -> list[str]:
+        rows = [*self.training, *self.validation]
+        return sorted({person for row in rows for person in people_of(row.row)})
+
+
+def assemble(judgements: Sequence[Judgement], request: BuildRequest) -> Assembly:
+    """Returns the rows of judgements that are sorted by time. The held-out rows are about
+    the `validation_share` of all, at least as many as a job needs; none if that leaves too few.
+    """
+    made = build_rows(judgements, request.options)
+    texts = {row.prompt.key: row.prompt.text for row in made.rows}
+    rows = [StratifiedRow(row.prompt.key, ()) for row in made.rows]
+    pieces = {key: pieces_of(text, most=MOST_PIECES) for key, text in texts.items()}
+    clustered, division = cluster_and_divide(rows, pieces, share=request.validation_share)
+    outside = division.held_out
+    training = [row for row in made.rows if row.prompt.key not in outside]
+    validation = [row for row in made.rows if row.prompt.key in outside]
+    report = {
+        "method": request.options.method,
+        "training_rows": len(training),
+        "validation_rows": len(validation),
+        "prompts": len(texts),
+        "prompt_groups": len(clustered.clusters),
+        "alike_rows": sum(row.key in clustered.divided for row in rows),
+        "sources": _sources(judgements, made),
+        "dropped": _dropped(made),
+        "findings": dict(sorted(Counter(finding.kind for finding in find(judgements)).items())),
+    }
+    return Assembly(training, validation, report)
+
+
+def _sources(judgements: Sequence[Judgement], made: BuiltRows) -> Json:
+    read = Counter(one.type for one in judgements)
+    used = Counter(one.type for one in judgements if one.id not in made.dropped)
+    rows = Counter(row.source for row in made.rows)
+    return {
+        kind: {"feedback": read[kind], "used": used[kind], "rows": rows[kind]}
+        for kind in ("thumbs", "correction", "preference")
+    }
+
+
+def _dropped(made: BuiltRows) -> list[dict[str, Any]]:
+    by_reason: dict[str, list[str]] = {}
+    for feedback_id, reason in made.dropped.items():
+        by_reason.setdefault(reason, []).append(feedback_id)
+    return [
+        {"reason": reason, "feedback": len(ids), "feedback_ids": ids[:_SHOWN_IDS]}
+        for reason, ids in sorted(by_reason.items())
+    ]

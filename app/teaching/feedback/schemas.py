@@ -8,22 +8,20 @@ from app.jobs.schemas import Text
 from app.kit.errors import missing_parameter, refused_value
 from app.kit.fields import DescribedModel, Json
 from app.kit.schemas import ClosedBody
-from app.teaching.feedback.builds import BuildRequest, FeedbackBuild
 from app.teaching.feedback.feedback import (
     LONGEST_COMMENT,
     LONGEST_NAME,
-    Feedback,
     FeedbackType,
     Rating,
-    Removal,
     SentFeedback,
 )
 from app.teaching.feedback.rows import (
     BuildMethod,
     BuildOptions,
+    BuildRequest,
     DropReason,
-    FeedbackConflict,
-    FindingKind,
+    FeedbackBuild,
+    FeedbackFinding,
 )
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_NAME)]
@@ -106,22 +104,6 @@ class FeedbackObject(DescribedModel):
     end_user: str | None
     """The person whose conversation it is."""
 
-    @classmethod
-    def of(cls, feedback: Feedback) -> "FeedbackObject":
-        names = cls.model_fields.keys() - {"object"}
-        return cls(**{name: getattr(feedback, name) for name in names})
-
-
-class FeedbackFinding(DescribedModel):
-    """Feedback that repeats or contradicts other feedback."""
-
-    kind: FindingKind
-    """Kind of the finding."""
-    message: str
-    """The finding in a sentence."""
-    feedback_ids: list[str]
-    """Ids of the feedback, oldest first."""
-
 
 class FeedbackFindings(DescribedModel):
     """Feedback that repeats or contradicts other feedback, finding by finding."""
@@ -131,14 +113,6 @@ class FeedbackFindings(DescribedModel):
     """Number of all findings."""
     data: list[FeedbackFinding]
     """The first of them: duplicates, then contradictions."""
-
-    @classmethod
-    def of(cls, found: list[FeedbackConflict], *, most: int) -> "FeedbackFindings":
-        data = [
-            FeedbackFinding(kind=one.kind, message=one.message, feedback_ids=list(one.feedback_ids))
-            for one in found[:most]
-        ]
-        return cls(total=len(found), data=data)
 
 
 class EndUserRemoval(DescribedModel):
@@ -160,11 +134,6 @@ class EndUserRemoval(DescribedModel):
     """Ids of ended jobs that read files with such rows, each once: their models keep what they
     learned, and the jobs and models can be deleted. A repeated call names them again.
     """
-
-    @classmethod
-    def of(cls, removal: Removal) -> "EndUserRemoval":
-        names = cls.model_fields.keys() - {"object", "deleted"}
-        return cls(**{name: getattr(removal, name) for name in names})
 
 
 _Flag = Annotated[bool, Field(strict=True)]
@@ -294,13 +263,7 @@ class FeedbackBuildObject(FeedbackBuildReport):
 
     @classmethod
     def of(cls, build: FeedbackBuild) -> "FeedbackBuildObject":
-        return cls(
-            id=build.id,
-            created_at=build.created_at,
-            curriculum_id=build.curriculum_id,
-            curriculum_version=build.curriculum_version,
-            **build.report,
-        )
+        return cls.read(build, **build.report)
 
     @classmethod
     def planned(cls, report: Json) -> "FeedbackBuildObject":

@@ -1,40 +1,32 @@
 """Builds of files from feedback as rows."""
 
 from collections.abc import Collection, Sequence
-from typing import Any, cast
+from typing import Any
 
 from sqlalchemy import Select, delete, func, insert, or_, select, update
-from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import aliased
 
 from app.kit.errors import InvalidRequest, NotFound
 from app.kit.fields import Json
-from app.kit.sql import Keyset, from_row, moment, storable, unix
+from app.kit.sql import Keyset, ProjectRows, from_row, moment, storable
 from app.models.tables import StoredCompletionTable as Completion
 from app.rollouts.tables import RolloutTable as Rollout
-from app.teaching.feedback.builds import FeedbackBuild
 from app.teaching.feedback.feedback import (
     Feedback,
     FeedbackFilter,
-    FeedbackType,
     JudgedPrompt,
     Judgement,
-    Rating,
     answer_of,
 )
+from app.teaching.feedback.rows import FeedbackBuild
 from app.teaching.feedback.tables import FeedbackBuildTable as Table
 from app.teaching.feedback.tables import FeedbackTable as TableFeedback
 
 
-class FeedbackBuildStore:
-    def __init__(self, session: AsyncSession, project_id: str) -> None:
-        self._session = session
-        self._project_id = project_id
-
+class FeedbackBuildStore(ProjectRows):
     async def insert(
         self, build_id: str, report: Json, *, people: list[str], file_ids: Sequence[str]
     ) -> None:
-        """Inserts a build whose files do not exist yet."""
         await self._session.execute(
             insert(Table).values(
                 id=build_id,
@@ -68,27 +60,19 @@ class FeedbackBuildStore:
         return _to_build(row)
 
     async def page(self, *, after: str | None, limit: int) -> tuple[list[FeedbackBuild], bool]:
-        """Returns a page, newest first."""
         rows, more = await Keyset((Table.created_at, Table.id), descending=True).page(
             self._session, select(Table), after=after, cursor=[Table.id == after], limit=limit
         )
         return [_to_build(row) for row in rows], more
 
     async def removed_people(self, build_id: str) -> frozenset[str]:
-        """Returns the people whose rows must go. Another removal waits for the end of the
-        transaction.
-        """
-        row = await self._session.scalar(
-            select(Table).where(Table.id == build_id).with_for_update()
-        )
+        """Returns the people whose rows must go. Locks the build against other removals."""
+        row = await self._locked(build_id)
         return frozenset() if row is None else frozenset(row.removed_people)
 
-    async def people(self, build_id: str, *, locked: bool = False) -> list[str]:
-        """Returns the people whom no removal has named, sorted. A removal waits for the end of the
-        transaction of a locked row.
-        """
-        query = select(Table).where(Table.id == build_id)
-        row = await self._session.scalar(query.with_for_update() if locked else query)
+    async def people(self, build_id: str) -> list[str]:
+        """Returns the people whom no removal has named, sorted. Locks out further removals."""
+        row = await self._locked(build_id)
         return [] if row is None else sorted(set(row.people).difference(row.removed_people))
 
     async def with_files(self, file_ids: Sequence[str]) -> list[FeedbackBuild]:
@@ -101,12 +85,8 @@ class FeedbackBuildStore:
     async def note_jobs(
         self, build_id: str, jobs: Sequence[str], *, people: Collection[str]
     ) -> None:
-        """Notes the jobs that read a file which will be deleted, with digests of the people in
-        it.
-        """
-        row = await self._session.scalar(
-            select(Table).where(Table.id == build_id).with_for_update()
-        )
+        """Notes the jobs that read a file to be deleted, with digests of the people in it."""
+        row = await self._locked(build_id)
         noted: Json = {"jobs": list(jobs), "people": sorted(people)}
         if row is not None and noted not in row.learned:
             row.learned = [*row.learned, noted]
@@ -121,9 +101,7 @@ class FeedbackBuildStore:
         return sorted({job_id for one in noted for job_id in one["jobs"]})
 
     async def mark_removed(self, person: str) -> list[FeedbackBuild]:
-        """Notes in each build with rows of a person that they must go. Returns all builds whose
-        files may still have rows that must go.
-        """
+        """Notes that a person's rows must go. Returns all builds that may still have such rows."""
         await self._session.execute(
             update(Table)
             .where(Table.people.contains([person]))
@@ -139,9 +117,7 @@ class FeedbackBuildStore:
         that are left have none of their rows. Returns the ids of these files, unless rows of
         others must still go from them.
         """
-        row = await self._session.scalar(
-            select(Table).where(Table.id == build.id).with_for_update()
-        )
+        row = await self._locked(build.id)
         if row is None:
             return []
         row.people = [one for one in row.people if one not in build.removed_people]
@@ -149,6 +125,11 @@ class FeedbackBuildStore:
         row.file_ids = [file_id for file_id in row.file_ids if file_id not in deleted]
         await self._session.flush()
         return [] if row.removed_people else row.file_ids
+
+    async def _locked(self, build_id: str) -> Table | None:
+        return await self._session.scalar(
+            select(Table).where(Table.id == build_id).with_for_update()
+        )
 
 
 def _to_build(row: Table) -> FeedbackBuild:
@@ -163,30 +144,22 @@ def _to_build(row: Table) -> FeedbackBuild:
 _Rejected = aliased(Completion)
 _BY_TIME = (TableFeedback.created_at, TableFeedback.id)
 _TEXTS = ("messages", "tools", "better", "worse")
+_COLUMNS = (
+    *("id", "type", "author", "end_user", "comment", "completion_id", "rejected_completion_id"),
+    *("rollout_id", "rating"),
+)
 _FILTERS = ("type", "author", "end_user", "completion_id", "rollout_id")
 
 
-class FeedbackStore:
-    def __init__(self, session: AsyncSession, project_id: str) -> None:
-        self._session = session
-        self._project_id = project_id
-
+class FeedbackStore(ProjectRows):
     async def insert(self, new: Feedback, *, size: int) -> Feedback:
         """Inserts feedback of `size` bytes. Returns it with its time."""
         content = {name: value for name in _TEXTS if (value := getattr(new, name)) is not None}
         inserted = await self._session.scalars(
             insert(TableFeedback)
             .values(
-                id=new.id,
+                **{name: storable(getattr(new, name)) for name in _COLUMNS},
                 project_id=self._project_id,
-                type=new.type,
-                author=storable(new.author),
-                end_user=storable(new.end_user),
-                comment=storable(new.comment),
-                completion_id=new.completion_id,
-                rejected_completion_id=new.rejected_completion_id,
-                rollout_id=new.rollout_id,
-                rating=new.rating,
                 content=storable(content),
                 bytes=size,
             )
@@ -206,7 +179,6 @@ class FeedbackStore:
     async def page(
         self, where: FeedbackFilter, *, after: str | None, limit: int
     ) -> tuple[list[Feedback], bool]:
-        """Returns a page, newest first."""
         rows, more = await Keyset(_BY_TIME, descending=True).page(
             self._session,
             _filtered(select(TableFeedback), where),
@@ -225,32 +197,26 @@ class FeedbackStore:
             raise _no_feedback(feedback_id)
 
     async def existing(self, feedback_ids: list[str]) -> int:
-        """Returns how many of these rows exist."""
-        count = (
-            select(func.count())
-            .select_from(TableFeedback)
-            .where(TableFeedback.id.in_(feedback_ids))
-        )
+        count = select(func.count(TableFeedback.id)).where(TableFeedback.id.in_(feedback_ids))
         return await self._session.scalar(count) or 0
 
     async def rollout_trace(self, rollout_id: str) -> Json:
         """Returns the messages and tools of a rollout. Raises `InvalidRequest` if there is none."""
-        trace = await self._session.scalar(select(Rollout.trace).where(Rollout.id == rollout_id))
+        trace: Json | None = await self._session.scalar(
+            select(Rollout.trace).where(Rollout.id == rollout_id)
+        )
         if trace is None:
             raise InvalidRequest(
                 f"rollout_id {rollout_id} does not exist.",
                 param="rollout_id",
                 code="rollout_not_found",
             )
-        found: Json = trace
-        return found
+        return trace
 
     async def judgements(
         self, where: FeedbackFilter, *, after: str | None, limit: int
     ) -> list[Judgement]:
-        """Returns a batch of judgements, oldest first. Feedback about an answer that has no
-        assistant message is left out.
-        """
+        """Returns a batch, oldest first, without feedback about an answer with no message."""
         query = (
             _filtered(select(TableFeedback, Completion, _Rejected, Rollout.trace), where)
             .outerjoin(
@@ -300,7 +266,6 @@ class FeedbackStore:
 
 
 def _filtered(query: Select[*tuple[Any, ...]], where: FeedbackFilter) -> Any:
-    """Returns the query with the conditions."""
     for name in _FILTERS:
         value = getattr(where, name)
         if value is not None:
@@ -311,20 +276,7 @@ def _filtered(query: Select[*tuple[Any, ...]], where: FeedbackFilter) -> Any:
 
 
 def _to_feedback(row: TableFeedback) -> Feedback:
-    content: dict[str, Any] = row.content
-    return Feedback(
-        id=row.id,
-        type=cast("FeedbackType", row.type),
-        author=row.author,
-        end_user=row.end_user,
-        comment=row.comment,
-        created_at=unix(row.created_at),
-        completion_id=row.completion_id,
-        rejected_completion_id=row.rejected_completion_id,
-        rollout_id=row.rollout_id,
-        rating=cast("Rating | None", row.rating),
-        **{name: content.get(name) for name in _TEXTS},
-    )
+    return from_row(Feedback, row, **{name: row.content.get(name) for name in _TEXTS})
 
 
 def _to_judgement(

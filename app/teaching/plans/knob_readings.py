@@ -1,4 +1,5 @@
-"""Reads a job backwards: the nearest knob positions, and what the knobs cannot express. Pure.
+"""Estimates what a plan costs, and reads a job backwards: the nearest knob positions, and what no
+knob expresses. Pure.
 
 Each knob is read from its first hyperparameter; the others of that knob are compared with what the
 position sets. An absent or `auto` hyperparameter counts with the value that the service gives it,
@@ -9,20 +10,228 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Final, assert_never, get_args
 
+from pydantic import BaseModel
+
 from app.jobs.jobs import NO_CAPS, Caps
-from app.jobs.learning import ObjectiveOptions
+from app.jobs.learning import (
+    AdvantageOptions,
+    NothingToLearnOptions,
+    ObjectiveOptions,
+    OverlongOptions,
+)
+from app.jobs.losses import PolicyLoss, PreferenceLoss, SupervisedLoss
+from app.jobs.methods import METHOD_MODELS
+from app.jobs.modes import AnyMode, AnyOrdering, MismatchOptions
+from app.jobs.preflight import Estimate, FileSummary, PreflightReport
+from app.jobs.reinforcement import (
+    DEFAULT_MAX_EPISODE_STEPS,
+    ReinforcementMethod,
+    automatic_batch,
+    automatic_interval,
+)
 from app.jobs.stop_options import (
     Action,
+    KeepCheckpoints,
+    MaxStepsRule,
+    MaxTimeRule,
     PreferenceStopOptions,
     ReinforcementStopOptions,
     StopOptions,
+    TargetRule,
 )
-from app.jobs.supervised import MethodType
+from app.jobs.supervised import DpoMethod, MethodType, SupervisedMethod
 from app.kit.fields import DescribedFields
-from app.teaching.plans import knobs as scales
-from app.teaching.plans.estimates import default_settings, is_resolved, own_parts
-from app.teaching.plans.knobs import KnobName, Knobs, PracticeMode
-from app.teaching.plans.plans import KnobSettings, leaves, settings_of, value_at
+from app.teaching.plans import plans as scales
+from app.teaching.plans.plans import (
+    KnobName,
+    Knobs,
+    KnobSettings,
+    PracticeMode,
+    leaves,
+    settings_of,
+    value_at,
+)
+
+_NO_TIME = (
+    "The time is unknown until a job of this project on this base model has finished: no pace has "
+    "been measured."
+)
+_NO_SAMPLES = (
+    "Steps are the rows divided by the rows of a step, times the passes. The method samples no "
+    "rollouts; its tokens and time are not estimated."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PlanEstimate(DescribedFields):
+    """Estimated cost of a plan's job if no rule stops it early."""
+
+    training_rows: int
+    """Rows of the training file."""
+    validation_rows: int | None
+    """Rows of the validation file; `null` without one."""
+    total_steps: int
+    """Optimizer steps of the whole job."""
+    rollouts: int
+    """Rollouts of training and all validations; 0 for methods that sample none."""
+    prompt_tokens: int | None
+    """Tokens of the prompts of all rollouts; `null` if they are unknown."""
+    completion_tokens: int | None
+    """Tokens that the model would sample; `null` if they are unknown."""
+    training_seconds: float | None
+    """Seconds on one worker by the measured pace of finished jobs; `null` without one."""
+    explanation: str
+    """The basis of the numbers, and the reason for each `null`."""
+
+
+def plan_estimate(
+    kind: MethodType, job: dict[str, Any], report: PreflightReport
+) -> PlanEstimate | None:
+    """Returns the cost of a job whose files were read; `None` without a readable file."""
+    training = None if report.dataset is None else report.dataset.training
+    validation = None if report.dataset is None else report.dataset.validation
+    if training is None or not training.rows:
+        return None
+    held_out = None if validation is None else validation.rows
+    match kind:
+        case "reinforcement":
+            found = report.estimate
+            return None if found is None else _sampled(found, training.rows, held_out)
+        case "supervised" | "dpo":
+            return _offline(job["method"][kind]["hyperparameters"], training, held_out)
+        case _:
+            assert_never(kind)
+
+
+def _sampled(found: Estimate, training_rows: int, validation_rows: int | None) -> PlanEstimate:
+    measured = found.basis == "history"
+    return PlanEstimate(
+        training_rows=training_rows,
+        validation_rows=validation_rows,
+        total_steps=found.total_steps,
+        rollouts=found.train_rollouts + found.validation_rollouts,
+        prompt_tokens=found.prompt_tokens,
+        completion_tokens=found.completion_tokens,
+        training_seconds=found.training_seconds if measured else None,
+        explanation=found.explanation if measured else f"{found.explanation} {_NO_TIME}",
+    )
+
+
+def _offline(
+    sent: dict[str, Any], training: FileSummary, validation_rows: int | None
+) -> PlanEstimate:
+    per_step = min(int(sent["batch_size"]), training.rows)
+    return PlanEstimate(
+        training_rows=training.rows,
+        validation_rows=validation_rows,
+        total_steps=-(-training.rows // per_step) * int(sent["n_epochs"]),
+        rollouts=0,
+        prompt_tokens=None,
+        completion_tokens=None,
+        training_seconds=None,
+        explanation=_NO_SAMPLES,
+    )
+
+
+_PLANNED: Final = frozenset({"grader", "tools", "mcp_servers", "environment"})
+"""Parts of a method that a plan names beside its knobs."""
+_CHOICES: Final[dict[str, dict[str, tuple[Any, str]]]] = {
+    "reinforcement": {
+        "mode": (AnyMode, "sync"),
+        "ordering": (AnyOrdering, "uniform"),
+        "advantage": (AdvantageOptions, "centred"),
+        "loss": (PolicyLoss, "ppo"),
+    },
+    "supervised": {"loss": (SupervisedLoss, "cross_entropy")},
+    "dpo": {"loss": (PreferenceLoss, "dpo")},
+}
+"""Parts that have a type: their classes, and the type of an absent part."""
+
+
+def own_parts(kind: MethodType) -> frozenset[str]:
+    """Returns the parts of a method that a plan leaves to the knobs and to the service."""
+    model = METHOD_MODELS[kind]
+    documented = getattr(model, "documented_keys", {})
+    return frozenset({*model.model_fields, *documented}) - _PLANNED
+
+
+def default_settings(kind: MethodType, sent: dict[str, Any]) -> dict[str, Any]:
+    """Returns the defaults; those of a part with a type are those of the type that was sent."""
+    usual = _fixed(kind)
+    for part, (union, expected) in _CHOICES[kind].items():
+        usual |= leaves(
+            {part: {**_of_type(union, value_at(sent, f"{part}.type")), "type": expected}}
+        )
+    if value_at(sent, "loss.type") == "ppo":
+        usual["loss.epsilon_high"] = value_at(sent, "loss.epsilon")
+    return usual
+
+
+def is_resolved(name: str, sent: dict[str, Any], total_steps: int) -> bool:
+    """Returns whether the service would write this value for `auto`, as far as that is known."""
+    match name:
+        case "hyperparameters.batch_size":
+            size, passes = value_at(sent, name), value_at(sent, "hyperparameters.n_epochs")
+            steps = total_steps // passes if isinstance(passes, int) and passes else 0
+            rows = range(max(0, steps - 1) * size + 1, steps * size + 1)
+            return any(min(automatic_batch(count), count) == size for count in rows)
+        case "hyperparameters.eval_interval":
+            return bool(value_at(sent, name) == automatic_interval(total_steps))
+        case "objective.token_budget":
+            return True
+        case _:
+            return False
+
+
+def _fixed(kind: MethodType) -> dict[str, Any]:
+    model = METHOD_MODELS[kind]
+    hyperparameters: BaseModel = model.model_fields["hyperparameters"].default
+    parts = {
+        "hyperparameters": hyperparameters.model_dump(),
+        "stop": _rules(model),
+        "keep_checkpoints": KeepCheckpoints().model_dump(),
+        "nothing_to_learn": NothingToLearnOptions().model_dump(),
+        "mismatch": MismatchOptions().model_dump(),
+        "objective": ObjectiveOptions().model_dump() | {"overlong": _defaults(OverlongOptions)},
+        "max_episode_steps": DEFAULT_MAX_EPISODE_STEPS,
+        "train_on": "all",
+    }
+    return leaves(parts)
+
+
+def _rules(model: type[ReinforcementMethod | SupervisedMethod | DpoMethod]) -> dict[str, Any]:
+    """Returns the defaults of every stop rule, also of those that are off until they are sent."""
+    rules: type[BaseModel]
+    (rules,) = (
+        each for each in get_args(model.model_fields["stop"].annotation) if each is not type(None)
+    )
+    optional: dict[str, type[BaseModel]] = {
+        "target": TargetRule,
+        "max_steps": MaxStepsRule,
+        "max_time": MaxTimeRule,
+    }
+    return rules().model_dump() | {name: _defaults(rule) for name, rule in optional.items()}
+
+
+def _of_type(union: Any, kind: Any) -> dict[str, Any]:
+    """Returns the defaults of the member with a type; of an unknown type there are none."""
+    members = _members(union)
+    found = (each for each in members if kind in get_args(each.model_fields["type"].annotation))
+    model = next(found, None)
+    return {} if model is None else _defaults(model)
+
+
+def _members(union: Any) -> tuple[type[BaseModel], ...]:
+    if isinstance(union, type):
+        return (union,)
+    parts = get_args(union)
+    return _members(parts[0]) if hasattr(union, "__metadata__") else parts
+
+
+def _defaults(model: type[BaseModel]) -> dict[str, Any]:
+    fields = model.model_fields.items()
+    return {name: field.default for name, field in fields if not field.is_required()}
+
 
 _AUTOMATIC: Final[dict[str, float]] = {
     "learning_rate_multiplier": 1.0,
@@ -32,6 +241,11 @@ _AUTOMATIC: Final[dict[str, float]] = {
     "beta": 0.1,
 }
 """Values of `auto` that are the same for every file."""
+_RULES: Final[dict[MethodType, type[StopOptions]]] = {
+    "reinforcement": ReinforcementStopOptions,
+    "supervised": StopOptions,
+    "dpo": PreferenceStopOptions,
+}
 _CLOSE: Final = 1e-6
 """Relative difference of equal numbers."""
 
@@ -71,12 +285,17 @@ def reading_of(
     """
     job = {"method": {"type": kind, kind: options}}
     knobs = _knobs(kind, options)
-    explanation = settings_of(knobs, kind)
+    explanation = tuple(settings_of(knobs, kind))
     known = frozenset(setting.parameter for knob in explanation for setting in knob.settings)
     outside = (
         *_between(explanation, job, kind),
         *_beyond(kind, options, known, total_steps),
-        *_caps(caps, options),
+        # Except the caps that the method names.
+        *(
+            _unset(name, value)
+            for name, value in asdict(caps).items()
+            if value is not None and options.get(name) is None
+        ),
     )
     return Reading(knobs, explanation, outside)
 
@@ -102,6 +321,7 @@ def _knobs(kind: MethodType, options: dict[str, Any]) -> Knobs:
     n_epochs = int(sent) if _is_number(sent) and 1 <= sent <= 50 else None  # noqa: PLR2004 - the range of the hyperparameter
     preset = "balanced" if n_epochs is None else scales.mode_of_epochs(kind, n_epochs, effort)
     mode: PracticeMode = preset or "custom"
+    action = value_at(options, "stop.plateau.action")
     target = value_at(options, "stop.target.value")
     return Knobs(
         practice_mode=mode,
@@ -109,13 +329,9 @@ def _knobs(kind: MethodType, options: dict[str, Any]) -> Knobs:
         drift_guard=guard,
         effort=effort,
         creativity=creativity,
-        auto_stop=_action(value_at(options, "stop.plateau.action")),
+        auto_stop=next((one for one in get_args(Action) if one == action), "warn"),
         target=float(target) if _is_number(target) else None,
     )
-
-
-def _action(sent: Any) -> Action:
-    return next((action for action in get_args(Action) if action == sent), "warn")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,21 +342,17 @@ class _Numbers:
     options: dict[str, Any]
 
     def of(self, path: str) -> float:
-        value = value_at(self.options, path)
-        return float(value) if _is_number(value) else self._automatic(path.rpartition(".")[2])
-
-    def _automatic(self, name: str) -> float:
-        match self.kind, name:
-            case (("supervised" | "dpo") as kind, "batch_size"):
-                return scales.batch_size(kind, "standard")
-            case _:
-                return _AUTOMATIC.get(name, 0.0)
+        value, name = value_at(self.options, path), path.rpartition(".")[2]
+        if _is_number(value):
+            return float(value)
+        if name == "batch_size" and self.kind != "reinforcement":
+            return scales.batch_size(self.kind, "standard")
+        return _AUTOMATIC.get(name, 0.0)
 
 
 def _between(
     explanation: tuple[KnobSettings, ...], job: dict[str, Any], kind: MethodType
 ) -> Iterator[Outside]:
-    """Yields the settings of knobs that differ from the job's."""
     for knob in explanation:
         for setting in knob.settings:
             value = value_at(job, setting.parameter)
@@ -164,30 +376,15 @@ def _compared(parameter: str, value: Any, kind: MethodType) -> Any:
         case "kl_coefficient":
             return ObjectiveOptions().kl_coefficient
         case "action" | "below":
-            return getattr(getattr(_rules(kind), parameter.split(".")[-2]), name)
+            return getattr(getattr(_RULES[kind](), parameter.split(".")[-2]), name)
         case _:
             return _AUTOMATIC.get(name, value)
-
-
-def _rules(kind: MethodType) -> StopOptions:
-    """Returns the default stop rules of a method."""
-    match kind:
-        case "reinforcement":
-            return ReinforcementStopOptions()
-        case "supervised":
-            return StopOptions()
-        case "dpo":
-            return PreferenceStopOptions()
-        case _:
-            assert_never(kind)
 
 
 def _beyond(
     kind: MethodType, options: dict[str, Any], known: frozenset[str], total_steps: int | None
 ) -> Iterator[Outside]:
-    """Yields the settings that no knob sets and that are not the service's own; `known` are the
-    paths that the knobs set.
-    """
+    """Yields settings that no knob sets and the service does not choose; knobs set `known`."""
     sent = {name: value for name, value in options.items() if name in own_parts(kind)}
     usual = default_settings(kind, sent)
     for name, value in leaves(sent).items():
@@ -199,13 +396,6 @@ def _beyond(
         resolved = total_steps is not None and is_resolved(name, sent, total_steps)
         if not resolved and not _same(value, usual.get(name)):
             yield _unset(parameter, value)
-
-
-def _caps(caps: Caps, options: dict[str, Any]) -> Iterator[Outside]:
-    """Yields the caps of a job, except those that its method names."""
-    for name, value in asdict(caps).items():
-        if value is not None and options.get(name) is None:
-            yield _unset(name, value)
 
 
 def _unset(parameter: str, value: Any) -> Outside:

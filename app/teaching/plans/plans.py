@@ -1,16 +1,167 @@
-"""Reads and writes values of nested JSON by the dotted path of a parameter."""
+"""Improvement plans: the scale of each knob, and the job that a plan compiles to. Pure.
 
+Every scale is strictly monotone, so that a compiled job gives its knobs back.
+"""
+
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final, assert_never
+from typing import Annotated, Any, Final, Literal, assert_never, get_args
+
+from pydantic import ConfigDict, Field
 
 from app.jobs.reinforcement import DEFAULT_ROLLOUTS_PER_EXAMPLE
 from app.jobs.requests import JobRequest, RequestedMethod
-from app.jobs.supervised import DpoMethod, MethodType, SupervisedMethod
-from app.kit.fields import DescribedFields
-from app.teaching.plans import knobs as scales
-from app.teaching.plans.knobs import KnobName, Knobs, checked_knobs
+from app.jobs.stop_options import Action
+from app.jobs.supervised import DpoMethod, MethodType, OfflineMethodType, SupervisedMethod
+from app.kit.errors import missing_parameter, refused_value
+from app.kit.fields import DescribedFields, DescribedModel
 from app.tools.references import ReinforcementBody, read_curriculum
+
+KnobName = Literal["practice_mode", "drift_guard", "effort", "creativity", "auto_stop", "target"]
+PresetMode = Literal["quick", "balanced", "thorough"]
+PracticeMode = Literal["quick", "balanced", "thorough", "custom"]
+Effort = Literal["light", "standard", "strong", "maximum"]
+PRESET_MODES: Final[tuple[PresetMode, ...]] = get_args(PresetMode)
+EFFORTS: Final[tuple[Effort, ...]] = get_args(Effort)
+"""Presets from the least to the most compute."""
+Position = Annotated[int, Field(strict=True, ge=0, le=100)]
+PARAM: Final = "knobs"
+
+
+class Knobs(DescribedModel):
+    """Positions of all knobs of a plan."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    practice_mode: PracticeMode = "balanced"
+    """Number of passes over the rows: `quick`, `balanced`, `thorough`, or `custom` with
+    `n_epochs`.
+    """
+    n_epochs: Annotated[int, Field(strict=True, ge=1, le=50)] | None = None
+    """Times that the rows are used; for the practice mode `custom` only."""
+    drift_guard: Position = 50
+    """Strength that holds the model near its start: 0 (free) to 100 (tight)."""
+    effort: Effort = "standard"
+    """Compute spent on each row."""
+    creativity: Position | None = None
+    """Variety of answers: 0 (strict) to 100; absent: 50. Only for reinforcement."""
+    auto_stop: Action = "stop"
+    """Reaction when practice no longer helps: none, a warning, a pause, or the end with the best
+    checkpoint.
+    """
+    target: Annotated[float, Field(strict=True, ge=-1e9, le=1e9)] | None = None
+    """Validation value at which the job ends; absent: none."""
+
+
+def checked_knobs(knobs: Knobs, kind: MethodType) -> Knobs:
+    """Completes the knobs of a method. Raises `InvalidRequest` for combinations without sense."""
+    custom = knobs.practice_mode == "custom"
+    if custom and knobs.n_epochs is None:
+        raise missing_parameter(f"{PARAM}.n_epochs")
+    if not custom and knobs.n_epochs is not None:
+        reason = f"the practice mode '{knobs.practice_mode}' has its own number; send 'custom'"
+        raise refused_value(f"{PARAM}.n_epochs", reason)
+    if kind == "reinforcement":
+        position = 50 if knobs.creativity is None else knobs.creativity
+        return knobs.model_copy(update={"creativity": position})
+    if knobs.creativity is not None:
+        reason = f"a job of the method '{kind}' samples no answers; leave it out"
+        raise refused_value(f"{PARAM}.creativity", reason)
+    return knobs
+
+
+_MIDDLE: Final = 50
+_KL_PER_SQUARE: Final = 1e-5
+"""So that 100 is 0.1, the largest coefficient of Tulu 3's runs."""
+_ENTROPY_FLOOR: Final = 0.02
+"""Nats per token: the stop rule's own default, in the middle."""
+_LOWEST_TEMPERATURE: Final = 0.5
+
+
+def kl_coefficient(drift_guard: int) -> float:
+    """Returns the KL coefficient, 0 to 0.1: fine steps near 0, where published runs are."""
+    return round(_KL_PER_SQUARE * drift_guard**2, 7)
+
+
+def guard_of_kl(coefficient: float) -> int:
+    return _position(math.sqrt(max(0.0, coefficient) / _KL_PER_SQUARE))
+
+
+def rate_multiplier(drift_guard: int) -> float:
+    """Returns the factor on the base model's rate: 2 at 0, 1 in the middle, a half at 100."""
+    return round(2 ** (1 - drift_guard / _MIDDLE), 4)
+
+
+def guard_of_rate(multiplier: float) -> int:
+    return _position(_MIDDLE * (1 - math.log2(multiplier))) if multiplier > 0 else 100
+
+
+def beta(drift_guard: int) -> float:
+    """Returns the beta of DPO: 0.01 at 0, the paper's 0.1 in the middle, 1 at 100."""
+    return round(0.1 * 10 ** (drift_guard / _MIDDLE - 1), 5)
+
+
+def guard_of_beta(value: float) -> int:
+    return _position(_MIDDLE * (1 + math.log10(value / 0.1))) if value > 0 else 0
+
+
+def eval_temperature(creativity: int) -> float:
+    """Returns the temperature of validations: 0.5 to 1.5; the middle is training's, 1."""
+    return round(_LOWEST_TEMPERATURE + creativity / 100, 2)
+
+
+def creativity_of(temperature: float) -> int:
+    return _position(100 * (temperature - _LOWEST_TEMPERATURE))
+
+
+def entropy_floor(creativity: int) -> float:
+    """Returns the nats per token below which the entropy guard acts: 0.005 to 0.08."""
+    return round(_ENTROPY_FLOOR * 2 ** ((creativity - _MIDDLE) / 25), 6)
+
+
+def compute_multiplier(effort: Effort) -> float:
+    """Returns the factor on 8 rollouts of each row: 4, 8, 16 or 32 rollouts."""
+    return 2.0 ** (EFFORTS.index(effort) - 1)
+
+
+def effort_of_compute(multiplier: float) -> Effort:
+    return min(EFFORTS, key=lambda effort: _ratio(compute_multiplier(effort), multiplier))
+
+
+def eval_samples(effort: Effort) -> int:
+    return max(1, int(compute_multiplier(effort)))
+
+
+def batch_size(kind: OfflineMethodType, effort: Effort) -> int:
+    """Returns the rows of an optimizer step of supervised and DPO jobs; half is twice the steps."""
+    return int((16 if kind == "supervised" else 32) / compute_multiplier(effort))
+
+
+def effort_of_batch(kind: OfflineMethodType, rows: float) -> Effort:
+    return min(EFFORTS, key=lambda effort: _ratio(batch_size(kind, effort), rows))
+
+
+def epochs(kind: MethodType, mode: PresetMode, effort: Effort) -> int:
+    """Returns the passes over the rows; more effort of a reinforcement job is more of them."""
+    sampled = kind == "reinforcement"
+    usual = {"quick": 1, "balanced": 3, "thorough": 10 if sampled else 5}[mode]
+    factor = {"strong": 1.5, "maximum": 2.0}.get(effort, 1.0) if sampled else 1.0
+    return math.ceil(usual * factor)
+
+
+def mode_of_epochs(kind: MethodType, n_epochs: int, effort: Effort) -> PresetMode | None:
+    """Returns the preset with this number of epochs; `None` is `custom`."""
+    return next((mode for mode in PRESET_MODES if epochs(kind, mode, effort) == n_epochs), None)
+
+
+def _position(value: float) -> int:
+    return min(100, max(0, round(value)))
+
+
+def _ratio(one: float, other: float) -> float:
+    """Returns how far apart two numbers are on a logarithmic scale."""
+    return abs(math.log(one / other)) if other > 0 else math.inf
 
 
 def value_at(document: Any, parameter: str) -> Any:
@@ -21,7 +172,6 @@ def value_at(document: Any, parameter: str) -> Any:
 
 
 def with_value(document: dict[str, Any], parameter: str, value: Any) -> dict[str, Any]:
-    """Returns a copy of the document with a value at a path."""
     name, _, rest = parameter.partition(".")
     if not rest:
         return {**document, name: value}
@@ -78,7 +228,6 @@ class KnobSettings:
 
     @property
     def sentence(self) -> str:
-        """Returns the effect of the knob in one plain sentence."""
         name = self.knob.replace("_", " ").capitalize()
         if not self.settings:
             return f"{name} is not set, so no value of the validation ends the job."
@@ -90,12 +239,8 @@ class KnobSettings:
         return f"{name} {self.position} " + "; it ".join(parts) + "."
 
 
-def settings_of(knobs: Knobs, kind: MethodType) -> tuple[KnobSettings, ...]:
-    """Returns what each knob sets in the method of this type; `knobs` are checked ones."""
-    return tuple(_settings(knobs, kind))
-
-
-def _settings(knobs: Knobs, kind: MethodType) -> Iterator[KnobSettings]:
+def settings_of(knobs: Knobs, kind: MethodType) -> Iterator[KnobSettings]:
+    """Yields what each knob sets in the method of this type; `knobs` are checked ones."""
     yield KnobSettings("practice_mode", knobs.practice_mode, (_practice(knobs, kind),))
     yield KnobSettings("drift_guard", knobs.drift_guard, tuple(_drift(knobs, kind)))
     yield KnobSettings("effort", knobs.effort, tuple(_effort(knobs, kind)))
@@ -109,14 +254,11 @@ def _settings(knobs: Knobs, kind: MethodType) -> Iterator[KnobSettings]:
 
 def _practice(knobs: Knobs, kind: MethodType) -> Setting:
     path = _path(kind, _HYPER, "n_epochs")
-    match knobs.practice_mode:
-        case "custom":
-            return Setting(path, knobs.n_epochs, "you chose this number of passes over the rows")
-        case ("quick" | "balanced" | "thorough") as mode:
-            count = scales.epochs(kind, mode, knobs.effort)
-            return Setting(path, count, f"a {mode} practice passes {count} times over the rows")
-        case _:
-            assert_never(knobs.practice_mode)
+    mode = knobs.practice_mode
+    if mode == "custom":
+        return Setting(path, knobs.n_epochs, "you chose this number of passes over the rows")
+    count = epochs(kind, mode, knobs.effort)
+    return Setting(path, count, f"a {mode} practice passes {count} times over the rows")
 
 
 def _drift(knobs: Knobs, kind: MethodType) -> Iterator[Setting]:
@@ -125,31 +267,31 @@ def _drift(knobs: Knobs, kind: MethodType) -> Iterator[Setting]:
         case "reinforcement":
             reason = "this much advantage is lost for each nat that an answer moves from the start"
             path = _path(kind, "objective", "kl_coefficient")
-            yield Setting(path, scales.kl_coefficient(guard), reason)
+            yield Setting(path, kl_coefficient(guard), reason)
         case "dpo":
             reason = "it weighs the distance from the start model, and 0.1 is the DPO paper's"
-            yield Setting(_path(kind, _HYPER, "beta"), scales.beta(guard), reason)
+            yield Setting(_path(kind, _HYPER, "beta"), beta(guard), reason)
         case "supervised":
             pass
         case _:
             assert_never(kind)
     reason = "smaller steps stay nearer to the start, and 1 is the base model's own rate"
     path = _path(kind, _HYPER, "learning_rate_multiplier")
-    yield Setting(path, scales.rate_multiplier(guard), reason)
+    yield Setting(path, rate_multiplier(guard), reason)
 
 
 def _effort(knobs: Knobs, kind: MethodType) -> Iterator[Setting]:
     match kind:
         case "reinforcement":
-            compute = scales.compute_multiplier(knobs.effort)
+            compute = compute_multiplier(knobs.effort)
             rollouts = round(DEFAULT_ROLLOUTS_PER_EXAMPLE * compute)
             path = _path(kind, _HYPER, "compute_multiplier")
             yield Setting(path, compute, f"each row gets {rollouts} rollouts to compare")
-            samples = scales.eval_samples(knobs.effort)
+            samples = eval_samples(knobs.effort)
             reason = "more rollouts of a held-out row make a validation less noisy"
             yield Setting(_path(kind, _HYPER, "eval_samples"), samples, reason)
         case "supervised" | "dpo":
-            size = scales.batch_size(kind, knobs.effort)
+            size = batch_size(kind, knobs.effort)
             reason = "fewer rows in a step are more steps over the same rows"
             yield Setting(_path(kind, _HYPER, "batch_size"), size, reason)
         case _:
@@ -161,11 +303,11 @@ def _creativity(creativity: int, kind: MethodType) -> Iterator[Setting]:
         "validations choose the best checkpoint at the temperature at which you will call it, "
         "while training always samples at 1"
     )
-    temperature = scales.eval_temperature(creativity)
+    temperature = eval_temperature(creativity)
     yield Setting(_path(kind, _HYPER, "eval_temperature"), temperature, reason)
     reason = "below this entropy in nats per token the answers are no longer varied enough"
     path = _path(kind, "stop", "entropy_collapse", "below")
-    yield Setting(path, scales.entropy_floor(creativity), reason)
+    yield Setting(path, entropy_floor(creativity), reason)
 
 
 def _stops(knobs: Knobs, kind: MethodType) -> Iterator[Setting]:
@@ -181,6 +323,13 @@ def _target(value: float, kind: MethodType) -> Setting:
 
 def _path(kind: MethodType, *names: str) -> str:
     return ".".join(("method", kind, *names))
+
+
+BODIES: Final[dict[MethodType, type[RequestedMethod]]] = {
+    "supervised": SupervisedMethod,
+    "dpo": DpoMethod,
+    "reinforcement": ReinforcementBody,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -206,7 +355,7 @@ class CompiledPlan:
 def compile_plan(request: PlanRequest) -> CompiledPlan:
     """Returns the job of a plan. Raises `InvalidRequest` for knobs that mean nothing together."""
     knobs = checked_knobs(request.knobs, request.kind)
-    explanation = settings_of(knobs, request.kind)
+    explanation = tuple(settings_of(knobs, request.kind))
     method = {"type": request.kind, request.kind: request.options}
     job = {**request.call, "method": method}
     for knob in explanation:
@@ -216,32 +365,18 @@ def compile_plan(request: PlanRequest) -> CompiledPlan:
 
 
 def job_request(plan: CompiledPlan) -> JobRequest:
-    """Returns the create call that the body of a plan stands for. The recipes' schema and the
-    knobs have checked its method.
-    """
-    job = plan.job
-    curriculum = job.get("curriculum")
+    """Returns the create call of a plan, whose method was checked by recipe and knobs."""
+    job, curriculum = plan.job, plan.job.get("curriculum")
+    kind: MethodType = job["method"]["type"]
     request = JobRequest(
         model=job["model"],
         training_file=job.get("training_file"),
         validation_file=job.get("validation_file"),
         curriculum=None if curriculum is None else read_curriculum(curriculum),
-        method=_method(job["method"]["type"], job["method"]),
+        method=BODIES[kind].model_validate(job["method"][kind]),
         seed=job.get("seed"),
         suffix=job.get("suffix"),
         metadata=job.get("metadata"),
     )
     request.check_files()
     return request
-
-
-def _method(kind: MethodType, sent: dict[str, Any]) -> RequestedMethod:
-    match kind:
-        case "reinforcement":
-            return ReinforcementBody.model_validate(sent[kind])
-        case "supervised":
-            return SupervisedMethod.model_validate(sent[kind])
-        case "dpo":
-            return DpoMethod.model_validate(sent[kind])
-        case _:
-            assert_never(kind)

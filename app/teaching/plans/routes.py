@@ -12,8 +12,7 @@ from app.jobs.preflight_schemas import read_call
 from app.jobs.requests import JobRequest
 from app.kit.errors import refused_value
 from app.teaching.plans.knob_readings import reading_of
-from app.teaching.plans.knobs import PARAM
-from app.teaching.plans.plans import PlanRequest, compile_plan
+from app.teaching.plans.plans import PARAM, PlanRequest, compile_plan
 from app.teaching.plans.schemas import (
     CompileImprovementPlan,
     ExplainImprovementPlan,
@@ -70,4 +69,6 @@ async def explain_improvement_plan(
         call, total_steps = (job.method.kind, job.method.options, job.caps), job.total_steps
     kind, options, caps = call
     reading = await asyncio.to_thread(reading_of, kind, options, caps=caps, total_steps=total_steps)
-    return ImprovementPlanReading.of(kind, reading, warnings)
+    return ImprovementPlanReading.read(
+        reading, method=kind, exact=not reading.outside, warnings=warnings
+    )

@@ -20,22 +20,13 @@ from app.kit.errors import (
 )
 from app.kit.fields import DescribedModel, Json
 from app.kit.schemas import ClosedBody, Metadata, first_fault
-from app.teaching.plans.estimates import PlanEstimate, plan_estimate
-from app.teaching.plans.knob_readings import Outside, Reading
-from app.teaching.plans.knobs import PARAM, KnobName, Knobs
-from app.teaching.plans.plans import CompiledPlan, KnobSettings, PlanRequest, Setting
+from app.teaching.plans.knob_readings import Outside, PlanEstimate, plan_estimate
+from app.teaching.plans.plans import PARAM, CompiledPlan, KnobName, Knobs, PlanRequest, Setting
 from app.teaching.recipes.recipes import PlanRecipe
 from app.tools.references import plays_rows
 
-_CALL: Final = (
-    "training_file",
-    "validation_file",
-    "curriculum",
-    "seed",
-    "suffix",
-    "metadata",
-)
 _DATA: Final = ("training_file", "validation_file", "curriculum")
+_CALL: Final = (*_DATA, "seed", "suffix", "metadata")
 _PARTS: Final = ("grader", "tools", "mcp_servers", "environment")
 """Parts of the reinforcement method that a plan names at its top."""
 
@@ -87,18 +78,11 @@ class PlannedJob(ClosedBody):
         sample = None if recipe is None else recipe.sample_curriculum
         if sample is not None and not makes_tasks and not any(name in sent for name in _DATA):
             sent["curriculum"] = sample.model_dump(mode="json")
-        return PlanRequest(
-            kind=kind,
-            knobs=self._knobs(recipe),
-            call=sent,
-            options={**self._of_recipe(recipe), **self._parts(kind, recipe)},
-        )
-
-    def _of_recipe(self, recipe: PlanRecipe | None) -> Json:
-        """Returns the options of the recipe; an environment has a grader of its own."""
-        options = {} if recipe is None else recipe.options
-        replaced = {"grader"} if self.environment is not None else set()
-        return {name: value for name, value in options.items() if name not in replaced}
+        options = {} if recipe is None else dict(recipe.options)
+        if self.environment is not None:
+            options.pop("grader", None)  # an environment has a grader of its own
+        options |= self._parts(kind, recipe)
+        return PlanRequest(kind=kind, knobs=self._knobs(recipe), call=sent, options=options)
 
     def _parts(self, kind: MethodType, recipe: PlanRecipe | None) -> dict[str, Any]:
         parts = {name: value for name in _PARTS if (value := getattr(self, name)) is not None}
@@ -140,9 +124,7 @@ class ExplainImprovementPlan(ClosedBody):
     """Id of one of the project's jobs."""
 
     def to_call(self) -> tuple[MethodType, Json, Caps] | None:
-        """Returns method, options and caps of the sent body, `None` if a job's id was sent. Raises
-        `InvalidRequest` with the parameter at fault.
-        """
+        """Returns method, options, caps of the body, `None` for an id. Raises `InvalidRequest`."""
         if self.job is None:
             if self.job_id is None:
                 raise missing_parameter("job")
@@ -161,9 +143,7 @@ class ExplainImprovementPlan(ClosedBody):
         return method.kind, method.model_dump(mode="json", exclude=set(_PARTS)), spec.caps
 
     def warnings(self) -> list[Fault]:
-        """Returns a warning for each key of the sent body that nothing reads. Raises
-        `InvalidRequest` for other faults of its form.
-        """
+        """Warns of each key that nothing reads. Raises `InvalidRequest` for other faults."""
         if self.job is None:
             return []
         issues = read_call(self.job)[1]
@@ -185,15 +165,6 @@ class KnobExplanation(DescribedModel):
     """Everything that the knob sets, in one sentence."""
     settings: list[Setting]
     """Each hyperparameter that the knob sets."""
-
-    @classmethod
-    def of(cls, knob: KnobSettings) -> "KnobExplanation":
-        return cls(
-            knob=knob.knob,
-            position=knob.position,
-            sentence=knob.sentence,
-            settings=list(knob.settings),
-        )
 
 
 class ImprovementPlan(DescribedModel):
@@ -224,13 +195,11 @@ class ImprovementPlan(DescribedModel):
             if issue.severity == "error":
                 raise _refusal(issue)
         kind: MethodType = plan.job["method"]["type"]
-        return cls(
+        return cls.read(
+            plan,
             recipe=None if recipe is None else recipe.id,
             method=kind,
-            knobs=plan.knobs,
-            job=plan.job,
             estimate=plan_estimate(kind, plan.job, report),
-            explanation=[KnobExplanation.of(knob) for knob in plan.explanation],
             warnings=[Fault.of(issue) for issue in report.issues],
         )
 
@@ -252,24 +221,9 @@ class ImprovementPlanReading(DescribedModel):
     warnings: list[Fault]
     """Keys of the sent body that nothing reads."""
 
-    @classmethod
-    def of(
-        cls, kind: MethodType, reading: Reading, warnings: list[Fault]
-    ) -> "ImprovementPlanReading":
-        return cls(
-            method=kind,
-            knobs=reading.knobs,
-            explanation=[KnobExplanation.of(knob) for knob in reading.explanation],
-            exact=not reading.outside,
-            outside=list(reading.outside),
-            warnings=warnings,
-        )
-
 
 def _refusal(issue: PreflightIssue) -> RequestError:
-    """Returns an error of the job as one of the plan; an object that the project does not have is a
-    404.
-    """
+    """Returns an error of the job as one of the plan; an object that is missing is a 404."""
     param, message = issue.param, issue.message.replace("'method.type'", "'method'")
     for part in _PARTS:
         path = f"method.reinforcement.{part}"

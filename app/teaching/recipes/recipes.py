@@ -1,22 +1,30 @@
-"""Checks the options of a recipe as the method of a job. Pure."""
+"""Recipes: starting points of plans, whose options make the method of a job. Pure."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any, Final, Literal, assert_never
+from collections.abc import Sequence
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import ConfigDict, Field, ValidationError
 
 from app.jobs.method_faults import reinforcement_faults
 from app.jobs.methods import parameters_of
 from app.jobs.requests import RequestedMethod
-from app.jobs.supervised import DpoMethod, MethodType, SupervisedMethod
+from app.jobs.supervised import MethodType
 from app.kit.errors import InvalidRequest, refused_value
 from app.kit.faults import UNKNOWN_PARAMETER, refusal, unknown_key_error, unread
-from app.kit.fields import DescribedModel, WalkedField, parameter, walk_fields
+from app.kit.fields import DescribedModel, Json, WalkedField, parameter, walk_fields
 from app.kit.redaction import split
-from app.teaching.plans.knobs import Knobs, checked_knobs
-from app.teaching.plans.plans import CompiledPlan, PlanRequest, compile_plan
+from app.kit.schemas import ClosedBody, Metadata
+from app.teaching.plans.plans import (
+    BODIES,
+    CompiledPlan,
+    Knobs,
+    PlanRequest,
+    checked_knobs,
+    compile_plan,
+)
 from app.tools.environments import built_in, is_graded_by
 from app.tools.references import ReinforcementBody
+from app.tools.registry import LabelChanges
 
 LEAST_ROWS: Final = 10
 """Smallest number of rows in a part of a sample curriculum, as of a job's file."""
@@ -115,20 +123,10 @@ class ShippedRecipe(PlanRecipe):
 
 
 OPTIONS: Final = "options"
-_BODIES: Final[dict[MethodType, type[RequestedMethod]]] = {
-    "supervised": SupervisedMethod,
-    "dpo": DpoMethod,
-    "reinforcement": ReinforcementBody,
-}
 
 
 def checked_options(recipe: RecipeText) -> RequestedMethod:
-    """Returns the method that the options and knobs of a recipe compile to.
-
-    Raises `InvalidRequest`, with the parameter at fault, for those that make no job, for an option
-    that nothing reads or that a knob replaces, and for a secret: who reads a recipe would see it,
-    and a registered object keeps it sealed.
-    """
+    """Returns the method of a recipe. Raises `InvalidRequest` with the parameter at fault."""
     checked_knobs(recipe.knobs, recipe.method)
     plan = compile_plan(
         PlanRequest(kind=recipe.method, knobs=recipe.knobs, call={}, options=recipe.options)
@@ -138,8 +136,9 @@ def checked_options(recipe: RecipeText) -> RequestedMethod:
     _refuse_unread(recipe, body, walked)
     _refuse_replaced(recipe, plan)
     _refuse_secrets(body)
-    for fault in _faults(body, walked):
-        raise fault
+    if isinstance(body, ReinforcementBody):
+        for fault in reinforcement_faults(body, OPTIONS, walked):
+            raise fault
     return body
 
 
@@ -147,31 +146,17 @@ def uncalled_options(body: RequestedMethod) -> tuple[str, ...]:
     """Returns the options whose addresses and judges no job of the recipe calls, as for a job: a
     built-in environment beside a grader of one's own.
     """
-    match body:
-        case ReinforcementBody():
-            environment = built_in(body.environment)
-            if environment is None or body.grader is None:
-                return ()
-            return () if is_graded_by(environment, body.grader) else ("environment",)
-        case SupervisedMethod() | DpoMethod():
-            return ()
-        case _:
-            assert_never(body)
-
-
-def _faults(body: RequestedMethod, walked: Sequence[WalkedField]) -> Iterator[InvalidRequest]:
-    match body:
-        case ReinforcementBody():
-            yield from reinforcement_faults(body, OPTIONS, walked)
-        case SupervisedMethod() | DpoMethod():
-            return
-        case _:
-            assert_never(body)
+    if not isinstance(body, ReinforcementBody):
+        return ()
+    environment = built_in(body.environment)
+    if environment is None or body.grader is None or is_graded_by(environment, body.grader):
+        return ()
+    return ("environment",)
 
 
 def _read(recipe: RecipeText, plan: CompiledPlan) -> RequestedMethod:
     try:
-        return _BODIES[recipe.method].model_validate(plan.job["method"][recipe.method])
+        return BODIES[recipe.method].model_validate(plan.job["method"][recipe.method])
     except ValidationError as error:
         fault = error.errors(include_url=False)[0]
         raise refusal(parameter(OPTIONS, fault["loc"]), [fault]) from error
@@ -222,3 +207,83 @@ def _refuse_secrets(body: RequestedMethod) -> None:
             param=param,
             code="invalid_value",
         )
+
+
+_Sentences = Annotated[list[str], Field(max_length=MAX_SENTENCES)]
+
+
+class CreateRecipe(RecipeDefinition):
+    """A recipe of the project's own: a starting point of plans for one kind of task."""
+
+    metadata: Metadata | None = None
+
+    def definition(self) -> RecipeDefinition:
+        return RecipeDefinition.model_construct(
+            self.model_fields_set, **{name: getattr(self, name) for name in _DEFINED}
+        )
+
+
+class UpdateRecipe(ClosedBody):
+    """Changes that make a new version of a recipe; absent fields do not change;
+    `null` removes an optional one and keeps a required one.
+    """
+
+    name: Annotated[str, Field(min_length=1, max_length=MAX_RECIPE_NAME)] | None = None
+    """Name that no other recipe of the project has, and none that ships."""
+    purpose: str | None = None
+    """The task that the recipe is for, in a sentence or two."""
+    base_model_advice: str | None = None
+    """Base models that it suits."""
+    method: MethodType | None = None
+    """The training method."""
+    options: Json | None = None
+    """Options of the method that no knob sets, all of them."""
+    knobs: Knobs | None = None
+    """The positions from which a plan starts, all of them."""
+    rubric: _Sentences | None = None
+    """Marks of a good answer."""
+    stop_rules: _Sentences | None = None
+    """When the job stops, in sentences."""
+    risks: _Sentences | None = None
+    """Faults that occur with it, and where they show."""
+    sources: Annotated[list[RecipeSource], Field(max_length=MAX_SENTENCES)] | None = None
+    """The evidence behind the defaults."""
+    sample_curriculum: RecipeRows | None = None
+    """Rows to try the recipe with."""
+    metadata: Metadata | None = None
+
+    def changes(self) -> dict[str, Any]:
+        """Returns what was sent; `null` does not remove a part that every recipe has."""
+        sent = self.model_dump(mode="json", exclude_unset=True, exclude={"metadata"})
+        return {
+            key: value for key, value in sent.items() if value is not None or key not in _NEEDED
+        }
+
+    def labels(self) -> LabelChanges:
+        return LabelChanges(self.name, self.metadata, "metadata" in self.model_fields_set)
+
+
+class Recipe(StoredRecipe):
+    """A starting point of plans for one kind of task."""
+
+    object: Literal["recipe"] = "recipe"
+
+    @classmethod
+    def of(cls, recipe: PlanRecipe) -> "Recipe":
+        return cls.model_construct(**{name: getattr(recipe, name) for name in _SHOWN})
+
+
+class RecipeDetails(PlanRecipe):
+    """A recipe with its rows."""
+
+    object: Literal["recipe"] = "recipe"
+
+    @classmethod
+    def of(cls, recipe: PlanRecipe) -> "RecipeDetails":
+        shown = (*_SHOWN, "sample_curriculum")
+        return cls.model_construct(**{name: getattr(recipe, name) for name in shown})
+
+
+_SHOWN = tuple(StoredRecipe.model_fields)
+_DEFINED = tuple(RecipeDefinition.model_fields)
+_NEEDED = frozenset({"name", "purpose", "method", "options"})

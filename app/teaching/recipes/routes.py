@@ -5,7 +5,7 @@ from fastapi import APIRouter
 from app.http.dependencies import After, Limit, Services
 from app.http.error_replies import responses
 from app.kit.schemas import Deleted, Page, object_page, page_with_cursors
-from app.teaching.recipes.schemas import CreateRecipe, Recipe, RecipeDetails, UpdateRecipe
+from app.teaching.recipes.recipes import CreateRecipe, Recipe, RecipeDetails, UpdateRecipe
 from app.tools.schemas import AfterVersion, Version
 
 router = APIRouter(prefix="/v1/recipes", tags=["Recipes"])

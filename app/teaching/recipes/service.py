@@ -34,7 +34,6 @@ _DATA: Final = Path(__file__).with_name("data")
 
 @cache
 def shipped_ids() -> tuple[str, ...]:
-    """Returns the ids of the recipes in their order."""
     return tuple(sorted(path.stem for path in _DATA.glob("*.json")))
 
 
@@ -68,9 +67,7 @@ class OwnRecipeService(RegistryService):
     async def create(
         self, recipe: RecipeDefinition, *, metadata: dict[str, str] | None
     ) -> RegisteredVersion:
-        """Creates a recipe. Raises `InvalidRequest` for a name that is taken, or for options that
-        make no job.
-        """
+        """Raises `InvalidRequest` for a name in use, or for options that make no job."""
         definition = await self._checked(recipe)
         return await self._insert(recipe.name, definition, metadata=metadata)
 
@@ -85,9 +82,7 @@ class OwnRecipeService(RegistryService):
         return await self._append(before, await self._checked(recipe), labels)
 
     async def _checked(self, recipe: RecipeDefinition) -> dict[str, Any]:
-        """Returns the definition. Raises `InvalidRequest` also for an address or a judge that a job
-        of this installation may not call.
-        """
+        """Raises `InvalidRequest` also for an address or a judge that no job here may call."""
 
         def checked() -> tuple[dict[str, Any], RequestedMethod]:
             definition = recipe.model_dump(mode="json", exclude_none=True)
@@ -129,9 +124,7 @@ class RecipeService:
         return found, more or len(rows) > left
 
     async def get(self, recipe_id: str, *, version: int | None = None) -> PlanRecipe:
-        """Returns the shipped recipe with this id, or the project's with this id or name. Raises
-        `NotFound`, with the shipped recipes.
-        """
+        """Returns a shipped recipe by its id, the project's by id or name. Raises `NotFound`."""
         if recipe_id in shipped_ids() and version in {None, 1}:
             return shipped_recipe(recipe_id)
         if recipe_id in shipped_ids():
@@ -153,9 +146,7 @@ class RecipeService:
             raise _no_version(recipe_id, version) from error
 
     async def usable(self, recipe_id: str) -> PlanRecipe:
-        """Returns the same as `get`, for a plan. Raises `WrongState` also for a recipe that was
-        registered under earlier rules and that this version refuses.
-        """
+        """Returns a recipe for a plan. Raises `WrongState` also for one that is refused today."""
         recipe = await self.get(recipe_id)
         if recipe.owner == "project":
             try:
@@ -195,17 +186,13 @@ class RecipeService:
         await self._own.delete(await self._own_id(recipe_id))
 
     async def _own_id(self, recipe_id: str) -> str:
-        """Returns the id of the project's recipe with this id or name. Raises `WrongState` for a
-        shipped one.
-        """
+        """Returns the id of the project's recipe. Raises `WrongState` for a shipped one."""
         _check_own(recipe_id)
         return (await self.get(recipe_id)).id
 
 
 def own_recipe(registered: RegisteredVersion) -> PlanRecipe:
-    """Returns a stored recipe; one that was registered under earlier rules as it is, to be read and
-    not to be used.
-    """
+    """Returns a stored recipe; one that today's rules refuse can be read and not be used."""
     stored = {
         **registered.definition,
         "id": registered.id,

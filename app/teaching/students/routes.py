@@ -73,7 +73,7 @@ async def propose_skill(name: str, body: ProposeSkill, services: Services) -> Sk
     """Proposes the model of a succeeded job, and opens the gate for it: two runs of each
     regression eval, of the model that answers now and of the proposed one.
     """
-    return SkillObject.of(await services.students().propose(name, body.job))
+    return SkillObject.read(await services.students().propose(name, body.job))
 
 
 @router.get("/{name}/skills", operation_id="listSkills", responses=responses(404))
@@ -82,7 +82,7 @@ async def list_skills(
 ) -> Page[SkillObject]:
     """Lists the skills of a student with the gate's decisions, newest first."""
     rows, has_more = await services.students().skills(name, after=after, limit=limit)
-    return object_page([SkillObject.of(row) for row in rows], has_more=has_more)
+    return object_page([SkillObject.read(row) for row in rows], has_more=has_more)
 
 
 @router.post(

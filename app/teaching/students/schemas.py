@@ -15,23 +15,14 @@ from app.teaching.coach.schemas import CoachChoices, CoachSessionObject
 from app.teaching.plans.schemas import ImprovementPlan, PlannedJob
 from app.teaching.students.students import (
     MAX_REGRESSION_EVALS,
-    Comparison,
-    Skill,
+    GateRuns,
+    RegressionRows,
     SkillStatus,
     Student,
 )
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 EvalIds = Annotated[tuple[Text, ...], Field(max_length=MAX_REGRESSION_EVALS)]
-
-
-class RegressionRows(DescribedModel):
-    """A regression set of a student: an eval, and the run whose rows the gate samples."""
-
-    eval_id: str
-    """Id of the eval, whose criteria score the answers."""
-    run_id: str
-    """Id of the run whose data source has the rows. A later run of the eval changes nothing."""
 
 
 class CreateStudent(ClosedBody):
@@ -135,14 +126,7 @@ class StudentObject(DescribedModel):
 
     @classmethod
     def of(cls, row: Student) -> "StudentObject":
-        return cls.read(
-            row,
-            id=row.name,
-            regression_sets=[
-                RegressionRows(eval_id=each.eval_id, run_id=each.run_id)
-                for each in row.regression_sets
-            ],
-        )
+        return cls.read(row, id=row.name)
 
 
 class SkillComparison(DescribedModel):
@@ -158,20 +142,6 @@ class SkillComparison(DescribedModel):
     """Rows that both models answered."""
     fault: str | None
     """The reason for which the models cannot be compared; `null` if they can."""
-
-    @classmethod
-    def of(cls, row: Comparison) -> "SkillComparison":
-        return cls.read(row, interval=None if row.interval is None else list(row.interval))
-
-
-class GateRuns(DescribedModel):
-    """The runs of one eval, on the same rows."""
-
-    eval_id: str
-    before: str
-    """Id of the run of the model that the skill would replace."""
-    after: str
-    """Id of the run of the skill's model."""
 
 
 class SkillObject(DescribedModel):
@@ -198,17 +168,6 @@ class SkillObject(DescribedModel):
     promoted_at: int | None
     """Time at which it last became current; `null` if it never was."""
     created_at: int
-
-    @classmethod
-    def of(cls, row: Skill) -> "SkillObject":
-        return cls.read(
-            row,
-            runs=[
-                GateRuns(eval_id=pair.eval_id, before=pair.before, after=pair.after)
-                for pair in row.runs
-            ],
-            comparisons=[SkillComparison.of(each) for each in row.comparisons],
-        )
 
 
 class StudentDeleted(DescribedModel):

@@ -23,15 +23,15 @@ from app.kit.job_queue import JobQueue
 from app.models.models import BaseModelSpec, find_base_model, unknown_model
 from app.teaching.students.students import (
     Comparison,
-    RegressionSet,
-    RunPair,
+    GateRuns,
+    RegressionRows,
     Skill,
     SkillStatus,
     Student,
     eval_comparison,
     row_scores,
     target_comparison,
-    unfinished_comparison,
+    uncompared,
     verdict,
 )
 
@@ -39,50 +39,55 @@ _PAGE: Final = 100
 _PARAM: Final = "regression_evals"
 
 
-async def regression_sets(unit: UnitOfWork, eval_ids: Sequence[str]) -> tuple[RegressionSet, ...]:
-    """Returns each eval with the rows of its newest run that samples a model. Raises
-    `InvalidRequest`.
-    """
+async def regression_sets(unit: UnitOfWork, eval_ids: Sequence[str]) -> tuple[RegressionRows, ...]:
+    """Returns the rows of each eval's newest run of a model. Raises `InvalidRequest`."""
     return tuple([await _regression_set(unit, each) for each in dict.fromkeys(eval_ids)])
 
 
-async def _regression_set(unit: UnitOfWork, eval_id: str) -> RegressionSet:
-    param = _PARAM
+async def _regression_set(unit: UnitOfWork, eval_id: str) -> RegressionRows:
     try:
         of = await unit.evals.get(eval_id)
     except NotFound as error:
-        raise InvalidRequest(error.message, param=param, code="eval_not_found") from error
+        raise InvalidRequest(error.message, param=_PARAM, code="eval_not_found") from error
     if of.job_id is not None:
         raise InvalidRequest(
             f"Eval {eval_id} belongs to job {of.job_id}: its runs are the job's validations, and "
             "no other run can be started. Create an eval of your own: POST /v1/evals.",
-            param=param,
+            param=_PARAM,
             code="eval_without_rows",
         )
     of_gates = await unit.skills.gate_runs(eval_id)
     async for run in _newest_runs(unit, eval_id):
-        if run.model is None or run.id in of_gates:
-            continue
-        if run.status is not EvalRunStatus.CANCELED:
-            return RegressionSet(eval_id, run.id)
+        own = run.model is not None and run.id not in of_gates
+        if own and run.status is not EvalRunStatus.CANCELED:
+            return RegressionRows(eval_id, run.id)
     raise InvalidRequest(
         f"Eval {eval_id} has no run that samples a model, so the gate does not know its rows. "
         f"Start one of a data source with a model: POST /v1/evals/{eval_id}/runs.",
-        param=param,
+        param=_PARAM,
         code="eval_without_rows",
     )
 
 
 async def open_gate(
-    unit: UnitOfWork, queue: JobQueue, skill: Skill, sets: tuple[RegressionSet, ...]
+    unit: UnitOfWork, queue: JobQueue, skill: Skill, sets: tuple[RegressionRows, ...]
 ) -> None:
     """Inserts a skill with two runs of each eval, on the same rows."""
     pairs = []
     for each in sets:
-        sampled = await _sampled_run(unit, skill.student, each)
+        try:
+            sampled = await unit.eval_runs.get(each.eval_id, each.run_id)
+        except NotFound as error:
+            raise InvalidRequest(
+                f"Run {each.run_id} of eval {each.eval_id} was deleted, and with it the rows of "
+                f"the regression set. Choose others: POST /v1/students/{skill.student} with "
+                "'regression_evals'.",
+                param=_PARAM,
+                code="regression_set_deleted",
+            ) from error
         before = await _start(unit, queue, sampled, skill, skill.baseline)
         after = await _start(unit, queue, sampled, skill, skill.model)
-        pairs.append(RunPair(each.eval_id, before, after))
+        pairs.append(GateRuns(each.eval_id, before, after))
     await unit.skills.insert(replace(skill, runs=tuple(pairs)))
 
 
@@ -95,20 +100,7 @@ async def close_gates(unit: UnitOfWork, skills: Sequence[Skill]) -> None:
                 await unit.eval_runs.cancel(pair.eval_id, run_id)
 
 
-async def _sampled_run(unit: UnitOfWork, student: str, rows: RegressionSet) -> EvalRun:
-    try:
-        return await unit.eval_runs.get(rows.eval_id, rows.run_id)
-    except NotFound as error:
-        raise InvalidRequest(
-            f"Run {rows.run_id} of eval {rows.eval_id} was deleted, and with it the rows of the "
-            f"regression set. Choose others: POST /v1/students/{student} with 'regression_evals'.",
-            param=_PARAM,
-            code="regression_set_deleted",
-        ) from error
-
-
 async def settled_skill(unit: UnitOfWork, skill: Skill) -> Skill:
-    """Returns the skill with the gate's decision, if its runs have ended."""
     if skill.status is not SkillStatus.RUNNING:
         return skill
     compared = []
@@ -118,9 +110,9 @@ async def settled_skill(unit: UnitOfWork, skill: Skill) -> Skill:
             return skill
         compared.append(comparison)
     target = target_comparison(await unit.reports.get(skill.job_id))
-    decided = verdict(target, compared)
-    status = SkillStatus.PASSED if decided.passed else SkillStatus.HELD
-    return await unit.skills.decide(skill, status, decided.reason, [target, *compared])
+    passed, reason = verdict(target, compared)
+    status = SkillStatus.PASSED if passed else SkillStatus.HELD
+    return await unit.skills.decide(skill, status, reason, [target, *compared])
 
 
 async def _start(
@@ -144,18 +136,18 @@ async def _start(
     return run.id
 
 
-async def _comparison(unit: UnitOfWork, pair: RunPair) -> Comparison | None:
+async def _comparison(unit: UnitOfWork, pair: GateRuns) -> Comparison | None:
     """Returns the comparison of two runs; `None` until both have ended."""
     scores, unscored = [], 0
     for run_id in (pair.before, pair.after):
         try:
             run = await unit.eval_runs.get(pair.eval_id, run_id)
         except NotFound:
-            return unfinished_comparison(pair.eval_id, "deleted")
+            return uncompared(pair.eval_id, "a run of the gate is deleted")
         if run.status in OPEN_RUNS:
             return None
         if run.status is not EvalRunStatus.COMPLETED:
-            return unfinished_comparison(pair.eval_id, run.status.value)
+            return uncompared(pair.eval_id, f"a run of the gate is {run.status.value}")
         done = await unit.eval_items.done(run_id)
         results = [
             (position // run.samples_per_item, of_criteria)
@@ -195,9 +187,7 @@ class StudentService:
     async def create(
         self, name: str, base_model: str, regression_evals: tuple[str, ...]
     ) -> Student:
-        """Raises `InvalidRequest` for an unknown base model, an eval without rows, a used name,
-        and `QuotaExceeded`.
-        """
+        """Raises `InvalidRequest` for an unknown model, an eval without rows, a used name."""
         base = find_base_model(self._base_models, base_model)
         if base is None:
             raise InvalidRequest(
@@ -229,9 +219,7 @@ class StudentService:
             return await unit.students.page(after=after, limit=limit)
 
     async def delete(self, name: str) -> None:
-        """Deletes a student with its history; jobs and models stay. Cancels the eval runs of open
-        gates, because nobody would read their decision.
-        """
+        """Deletes a student, not its jobs and models, and cancels the eval runs of open gates."""
         async with self._database.tenant(self._tenant) as unit:
             await unit.students.get(name, locked=True)
             await close_gates(unit, await unit.skills.running(name))
@@ -240,9 +228,7 @@ class StudentService:
             await unit.students.delete(name)
 
     async def propose(self, name: str, job_id: str) -> Skill:
-        """Opens the gate for the model of a succeeded job, or returns the skill whose gate is open
-        for it already. Raises `InvalidRequest`.
-        """
+        """Opens the gate for a job's model, unless one is open for it. Raises `InvalidRequest`."""
         async with self._database.tenant(self._tenant) as unit:
             student = await unit.students.get(name, locked=True)
             baseline = await unit.students.answering_model(name) or student.base_model
@@ -274,9 +260,7 @@ class StudentService:
             return await settled_skill(unit, await unit.skills.get(name, skill_id))
 
     async def promote(self, name: str, skill_id: str) -> Student:
-        """Makes a skill current. Raises `WrongState` unless the gate let it pass against the model
-        that answers now, or it was current before.
-        """
+        """Raises `WrongState` unless the gate let it pass against what answers now."""
         async with self._database.tenant(self._tenant) as unit:
             await unit.students.get(name, locked=True)
             skill = await settled_skill(unit, await unit.skills.get(name, skill_id))
@@ -286,9 +270,7 @@ class StudentService:
         raise refused  # behind the transaction, so that the gate's decision is committed
 
     async def roll_back(self, name: str, skill_id: str | None) -> Student:
-        """Makes an earlier skill current again; `None` means the base model. Raises `WrongState`
-        for a skill that never was current.
-        """
+        """Goes back to a skill, or with `None` to the base model. Raises `WrongState`."""
         async with self._database.tenant(self._tenant) as unit:
             await unit.students.get(name, locked=True)
             skill = None if skill_id is None else await unit.skills.get(name, skill_id)
@@ -302,9 +284,7 @@ class StudentService:
             return await _set_current(unit, name, skill)
 
     async def _learned(self, unit: UnitOfWork, student: Student, job_id: str, baseline: str) -> str:
-        """Returns the model that a job published, if the student may learn it: the report of a job
-        compares with the model that it trained from, so that one must be the baseline.
-        """
+        """Returns a job's model. Its report compares with the model it began from: the baseline."""
         try:
             job = await unit.jobs.get(job_id)
         except NotFound as error:
@@ -341,7 +321,6 @@ async def _end_coaching(unit: UnitOfWork, student: str) -> None:
 
 
 def _refusal(skill: Skill, answering: str | None) -> WrongState | None:
-    """Returns the error of a skill that may not be promoted."""
     match skill.status:
         case SkillStatus.RUNNING:
             reason, code = "is still at the gate: wait for its eval runs.", "gate_running"

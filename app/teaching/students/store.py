@@ -5,15 +5,14 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, and_, cast, delete, func, select, update
 from sqlalchemy.dialects.postgresql import JSONB, JSONPATH, insert
-from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts.store import refuse_archived
 from app.kit.errors import InvalidRequest
-from app.kit.sql import Keyset, from_row
+from app.kit.sql import Keyset, ProjectRows, from_row
 from app.teaching.students.students import (
     Comparison,
-    RegressionSet,
-    RunPair,
+    GateRuns,
+    RegressionRows,
     Skill,
     SkillStatus,
     Student,
@@ -21,15 +20,10 @@ from app.teaching.students.students import (
     no_student,
 )
 from app.teaching.students.tables import SkillTable
-from app.teaching.students.tables import SkillTable as TableSkills
 from app.teaching.students.tables import StudentTable as Table
 
 
-class StudentStore:
-    def __init__(self, session: AsyncSession, project_id: str) -> None:
-        self._session = session
-        self._project_id = project_id
-
+class StudentStore(ProjectRows):
     async def insert(self, student: Student) -> None:
         """Raises `InvalidRequest` for a name that the project already uses."""
         await refuse_archived(self._session, self._project_id)
@@ -61,7 +55,6 @@ class StudentStore:
         return _to_student(row)
 
     async def page(self, *, after: str | None, limit: int) -> tuple[list[Student], bool]:
-        """Returns a page, newest first; `after` is a name."""
         page, more = await Keyset((Table.created_at, Table.name), descending=True).page(
             self._session,
             select(Table).where(Table.project_id == self._project_id),
@@ -72,9 +65,7 @@ class StudentStore:
         return [_to_student(row) for row in page], more
 
     async def answering_model(self, name: str) -> str | None:
-        """Returns the model that answers for a student: that of its current skill, or its base
-        model. Returns `None` for a student that the project does not have.
-        """
+        """Returns the model of the current skill, or the base model; `None` without the student."""
         of = and_(SkillTable.project_id == Table.project_id, SkillTable.id == Table.current_skill)
         return await self._session.scalar(
             select(func.coalesce(SkillTable.model, Table.base_model))
@@ -87,7 +78,7 @@ class StudentStore:
         of = (Table.project_id == self._project_id, Table.name == name)
         await self._session.execute(update(Table).where(*of).values(current_skill=skill_id))
 
-    async def set_regression_sets(self, name: str, sets: tuple[RegressionSet, ...]) -> None:
+    async def set_regression_sets(self, name: str, sets: tuple[RegressionRows, ...]) -> None:
         of = (Table.project_id == self._project_id, Table.name == name)
         stored = [asdict(each) for each in sets]
         await self._session.execute(update(Table).where(*of).values(regression_sets=stored))
@@ -101,18 +92,14 @@ class StudentStore:
 
 def _to_student(row: Table) -> Student:
     return from_row(
-        Student, row, regression_sets=tuple(RegressionSet(**each) for each in row.regression_sets)
+        Student, row, regression_sets=tuple(RegressionRows(**each) for each in row.regression_sets)
     )
 
 
-class SkillStore:
-    def __init__(self, session: AsyncSession, project_id: str) -> None:
-        self._session = session
-        self._project_id = project_id
-
+class SkillStore(ProjectRows):
     async def insert(self, skill: Skill) -> None:
         await self._session.execute(
-            insert(TableSkills).values(
+            insert(SkillTable).values(
                 project_id=self._project_id,
                 id=skill.id,
                 student=skill.student,
@@ -127,7 +114,7 @@ class SkillStore:
 
     async def get(self, student: str, skill_id: str) -> Skill:
         """Raises `NotFound`."""
-        query = select(TableSkills).where(*self._of(student), TableSkills.id == skill_id)
+        query = select(SkillTable).where(*self._of(student), SkillTable.id == skill_id)
         row = await self._session.scalar(query.execution_options(populate_existing=True))
         if row is None:
             raise no_skill(skill_id)
@@ -136,20 +123,18 @@ class SkillStore:
     async def page(
         self, student: str, *, after: str | None, limit: int
     ) -> tuple[list[Skill], bool]:
-        """Returns a page, newest first."""
-        page, more = await Keyset((TableSkills.created_at, TableSkills.id), descending=True).page(
+        page, more = await Keyset((SkillTable.created_at, SkillTable.id), descending=True).page(
             self._session,
-            select(TableSkills).where(*self._of(student)).execution_options(populate_existing=True),
+            select(SkillTable).where(*self._of(student)).execution_options(populate_existing=True),
             after=after,
-            cursor=[*self._of(student), TableSkills.id == after],
+            cursor=[*self._of(student), SkillTable.id == after],
             limit=limit,
         )
         return [_to_skill(row) for row in page], more
 
     async def running(self, student: str) -> list[Skill]:
-        """Returns the skills of a student whose gate is open."""
-        query = select(TableSkills).where(
-            *self._of(student), TableSkills.status == SkillStatus.RUNNING.value
+        query = select(SkillTable).where(
+            *self._of(student), SkillTable.status == SkillStatus.RUNNING.value
         )
         rows = await self._session.scalars(query.execution_options(populate_existing=True))
         return [_to_skill(row) for row in rows]
@@ -158,23 +143,21 @@ class SkillStore:
         """Returns the ids of the eval's runs that gates started."""
         path = cast("$[*] ? (@.eval_id == $eval_id).*", JSONPATH)
         found = func.jsonb_path_query(
-            TableSkills.runs, path, func.jsonb_build_object("eval_id", eval_id), type_=JSONB
+            SkillTable.runs, path, func.jsonb_build_object("eval_id", eval_id), type_=JSONB
         )
-        query = select(found).where(TableSkills.project_id == self._project_id)
+        query = select(found).where(SkillTable.project_id == self._project_id)
         return set(await self._session.scalars(query)) - {eval_id}
 
     async def decide(
         self, skill: Skill, status: SkillStatus, reason: str, comparisons: list[Comparison]
     ) -> Skill:
-        """Writes the gate's decision unless another reader has written one; returns what is
-        stored.
-        """
+        """Writes the decision unless another reader wrote one; returns what is stored."""
         await self._session.execute(
-            update(TableSkills)
+            update(SkillTable)
             .where(
                 *self._of(skill.student),
-                TableSkills.id == skill.id,
-                TableSkills.status == SkillStatus.RUNNING.value,
+                SkillTable.id == skill.id,
+                SkillTable.status == SkillStatus.RUNNING.value,
             )
             .values(
                 status=status.value,
@@ -186,21 +169,21 @@ class SkillStore:
 
     async def mark_promoted(self, skill: Skill) -> None:
         await self._session.execute(
-            update(TableSkills)
-            .where(*self._of(skill.student), TableSkills.id == skill.id)
+            update(SkillTable)
+            .where(*self._of(skill.student), SkillTable.id == skill.id)
             .values(promoted_at=func.now())
         )
 
     def _of(self, student: str) -> tuple[ColumnElement[bool], ...]:
-        return (TableSkills.project_id == self._project_id, TableSkills.student == student)
+        return (SkillTable.project_id == self._project_id, SkillTable.student == student)
 
 
-def _to_skill(row: TableSkills) -> Skill:
+def _to_skill(row: SkillTable) -> Skill:
     return from_row(
         Skill,
         row,
         status=SkillStatus(row.status),
-        runs=tuple(RunPair(**pair) for pair in row.runs),
+        runs=tuple(GateRuns(**pair) for pair in row.runs),
         comparisons=tuple(_to_comparison(each) for each in row.comparisons),
     )
 

@@ -5,13 +5,14 @@ succeeded job. At most one skill is current, and calls of `student:NAME` are ans
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from statistics import fmean
 from typing import Any, Final
 
 from app.jobs.intervals import FEWEST_ROWS, Gain, difference, paired_gain, range_of_scores
 from app.kit.errors import NotFound
+from app.kit.fields import DescribedFields
 
 MARGIN: Final = 0.02
 """Largest loss, in units of the score, that counts as none. See docs/decisions/teaching.md."""
@@ -39,7 +40,6 @@ class Comparison:
 
     @property
     def passes(self) -> bool:
-        """Returns whether the comparison lets the skill pass."""
         return self.excludes_a_loss or (self.unchanged and self.rows >= FEWEST_ROWS)
 
     @property
@@ -51,7 +51,6 @@ class Comparison:
 
     @property
     def words(self) -> str:
-        """Returns a sentence with the numbers."""
         if self.fault is not None:
             return f"{self.subject}: {self.fault}."
         gain = Gain(self.difference or 0.0, self.interval, self.rows)
@@ -65,27 +64,21 @@ class Comparison:
         return f"{self.subject}: {gain.words}; a loss of more than {MARGIN} is {verdict}."
 
 
-@dataclass(frozen=True, slots=True)
-class GateVerdict:
-    passed: bool
-    reason: str
-
-
-def verdict(target: Comparison, regressions: Sequence[Comparison]) -> GateVerdict:
-    """Returns the gate's decision on the comparisons."""
+def verdict(target: Comparison, regressions: Sequence[Comparison]) -> tuple[bool, str]:
+    """Returns whether the gate lets the skill pass, and the reason in sentences."""
     compared = [target, *regressions]
     sentences = [comparison.words for comparison in compared if not comparison.passes]
     if not regressions:
         sentences.append(_NO_REGRESSION_SET)
     if sentences:
-        return GateVerdict(False, " ".join(sentences))
-    return GateVerdict(True, " ".join(comparison.words for comparison in compared))
+        return False, " ".join(sentences)
+    return True, " ".join(comparison.words for comparison in compared)
 
 
 def target_comparison(report: Mapping[str, Any] | None) -> Comparison:
     """Returns the comparison of a job's paired report: rewards, or the accuracy of preferences."""
     if report is None:
-        return _uncompared("target", "the job has no paired report; give it a validation file")
+        return uncompared("target", "the job has no paired report; give it a validation file")
     for key, _ in _MEASURES:
         values = report.get(key)
         if isinstance(values, Mapping) and values.get("difference") is not None:
@@ -98,7 +91,7 @@ def target_comparison(report: Mapping[str, Any] | None) -> Comparison:
                 "target", float(values["difference"]), ends, rows, unchanged=unchanged
             )
     named = " and no ".join(name for _, name in _MEASURES)
-    return _uncompared("target", f"the job's report compares no {named}")
+    return uncompared("target", f"the job's report compares no {named}")
 
 
 def eval_comparison(
@@ -109,26 +102,19 @@ def eval_comparison(
     """
     if unscored:
         noun = "answer" if unscored == 1 else "answers"
-        return _uncompared(eval_id, f"{unscored} {noun} could not be sampled or scored")
+        return uncompared(eval_id, f"{unscored} {noun} could not be sampled or scored")
     bounds = range_of_scores(before.values(), after.values())
     gain = paired_gain(before, after, bounds=bounds)
     if gain is None:
-        return _uncompared(eval_id, "its runs have no rows")
+        return uncompared(eval_id, "its runs have no rows")
     unchanged = not any(difference(before[row], after[row]) for row in before if row in after)
     return Comparison(eval_id, gain.mean, gain.interval, gain.rows or 0, unchanged=unchanged)
-
-
-def unfinished_comparison(eval_id: str, status: str) -> Comparison:
-    """Returns the comparison of an eval of which a run ended without completing, or was deleted."""
-    return _uncompared(eval_id, f"a run of the gate is {status}")
 
 
 def row_scores(
     results: Sequence[tuple[int, Sequence[Mapping[str, Any]]]],
 ) -> tuple[dict[int, float], int]:
-    """Returns the mean score of each row over its samples and criteria, and the number of samples
-    without a score.
-    """
+    """Returns each row's mean score over samples and criteria, and the samples without one."""
     scores: dict[int, list[float]] = {}
     unscored = 0
     for row, of_criteria in results:
@@ -141,7 +127,7 @@ def row_scores(
     return {row: fmean(numbers) for row, numbers in scores.items()}, unscored
 
 
-def _uncompared(subject: str, fault: str) -> Comparison:
+def uncompared(subject: str, fault: str) -> Comparison:
     return Comparison(subject, None, None, 0, fault)
 
 
@@ -157,27 +143,28 @@ class SkillStatus(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class RegressionSet:
-    """An eval with the rows in which a new skill must lose nothing."""
+class RegressionRows(DescribedFields):
+    """A regression set of a student: an eval, and the run whose rows the gate samples."""
 
     eval_id: str
+    """Id of the eval, whose criteria score the answers."""
     run_id: str
-    """Id of the run whose data source has the rows; a later run of the eval changes nothing."""
+    """Id of the run whose data source has the rows. A later run of the eval changes nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Student:
     name: str
     base_model: str
-    regression_sets: tuple[RegressionSet, ...] = ()
+    regression_sets: tuple[RegressionRows, ...] = ()
     current_skill: str | None = None
     """Id of the skill that answers; `None` while the base model does."""
     created_at: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class RunPair:
-    """The runs of one eval on the same rows."""
+class GateRuns(DescribedFields):
+    """The runs of one eval, on the same rows."""
 
     eval_id: str
     before: str
@@ -197,8 +184,8 @@ class Skill:
     status: SkillStatus
     reason: str | None = None
     """The gate's verdict as sentences with numbers; `None` while it runs."""
-    runs: tuple[RunPair, ...] = ()
-    comparisons: tuple[Comparison, ...] = field(default=())
+    runs: tuple[GateRuns, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
     """The target's comparison, then one for each eval; empty while the gate runs."""
     promoted_at: int | None = None
     """Time at which it last became current; `None` if it never was."""

@@ -6,11 +6,11 @@ import re
 from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
-import app.pages.reference
+import app.pages.documentation
 from openapi.generate import TARGET
 from tests.support.api.application import Api
 
-PAGE = Path(app.pages.reference.__file__).with_name("reference_page")
+PAGE = Path(app.pages.documentation.__file__).with_name("reference_page")
 
 
 async def test_the_page_loads_nothing_from_another_host(api: Api) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from app.local.orphans import command_line
+from app.local.processes import command_line
 from app.local.state import DataDir, free_port, ownership
 from app.models.compute import ComputeChoice, ComputeScore, MeasuredChoice, write_choice
 from app.models.models import BaseModelSpec

@@ -1,6 +1,6 @@
 """The rows of the report's page that became better, stayed or became worse."""
 
-from app.pages.changes import Pair
+from app.pages.plots import Pair
 from app.rollouts.rollouts import RowMean
 from tests.support.cases import cases
 

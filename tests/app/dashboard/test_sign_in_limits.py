@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from app.accounts.accounts import MAX_SESSIONS
-from app.pages.sign_in import SIGN_INS_PER_MINUTE
+from app.pages.visitors import SIGN_INS_PER_MINUTE
 from tests.support.api.application import Api
 from tests.support.api.organization import execute as query
 from tests.support.dashboard.visits import ORIGIN, Visit, visiting

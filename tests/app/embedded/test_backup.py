@@ -12,16 +12,14 @@ import pytest
 
 from app.local import backup as backup_module
 from app.local import backup_files as manifest_module
-from app.local.backup import running_server, stage
+from app.local.backup import restore, running_server, stage
 from app.local.backup_files import BackupUnusable, Manifest, signature
 from app.local.base_model import (
     ChosenModel,
-    forget_chosen_model,
     read_chosen,
     write_chosen,
 )
 from app.local.provision import provision, revisions
-from app.local.restore import restore
 from app.local.state import DataDir, DataDirUnusable, load_state, ownership
 from app.models.models import BaseModelSpec
 from app.settings import HostSettings, ObjectsSettings
@@ -224,7 +222,7 @@ def test_a_restore_that_fails_leaves_nothing(
     def killed(*_: object) -> None:
         raise RuntimeError("killed")
 
-    monkeypatch.setattr("app.local.restore._migrate", killed)
+    monkeypatch.setattr("app.local.backup._migrate", killed)
     with pytest.raises(RuntimeError, match="killed"):
         restore(taken, tmp_path / "new", HOST)
     assert list(tmp_path.iterdir()) == []
@@ -239,7 +237,7 @@ def test_the_base_model_of_the_last_start_is_restored(
     try:
         backup = installed.back_up(tmp_path / "backup")
     finally:
-        forget_chosen_model(installed.data_dir)
+        installed.data_dir.base_model_file.unlink()
     target = tmp_path / "new"
     restore(backup, target, HOST)
     restored = DataDir.existing(target)

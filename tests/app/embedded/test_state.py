@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from app.local.orphans import fingerprint, record, stop_recorded, wait_gone
+from app.local.processes import fingerprint, record, stop_recorded, wait_gone
 from app.local.state import (
     DataDir,
     DataDirBusy,

@@ -42,7 +42,7 @@ _COMMANDS: Final = ForkServer(
         "app.cli.registry",
         "app.cli.rollouts",
         "app.cli.up",
-        "app.cli.usage",
+        "app.cli.audit",
         "app.cli.validate",
         "app.cli.watching",
         "app.local.supervisor",

@@ -6,22 +6,22 @@ from app.jobs.intervals import Gain
 from app.jobs.jobs import Usage
 from app.teaching.coach.evidence import Evidence, SkillEvidence
 from app.teaching.coach.sessions import (
-    AwaitedObject,
+    CoachChild,
+    CoachGain,
+    CoachMeasurement,
     CoachOptions,
     CoachSession,
-    MeasuredRollouts,
     Phase,
     SessionProgress,
-    SliceGain,
 )
 from app.teaching.coach.statistics import Attempt, Measurement
 from app.teaching.coach.weaknesses import Slice
 from app.teaching.students.students import SkillStatus
 
-JOB, SKILL = AwaitedObject("job", "ftjob-1"), AwaitedObject("skill", "skill_1")
+JOB, SKILL = CoachChild("job", "ftjob-1"), CoachChild("skill", "skill_1")
 ROWS = 12
 SLICES = (Slice("tag", "refunds", tuple(range(ROWS))),)
-WORTH = SliceGain("tag", "refunds", ROWS, 1.0, 0.4, 0.6, 6, 0.3)
+WORTH = CoachGain("tag", "refunds", ROWS, 1.0, 0.4, 0.6, 6, 0.3)
 
 
 def attempts(*rewards: float, rows: int = ROWS) -> Measurement:
@@ -55,7 +55,7 @@ def fresh(*rewards: float, **more: Any) -> Evidence:
         child="done",
         usage=Usage(rollouts=48, prompt_tokens=5, completion_tokens=7, training_time_s=2.0),
         fresh=attempts(*rewards),
-        fresh_source=MeasuredRollouts("ftjob-1", "valid", 0),
+        fresh_source=CoachMeasurement("ftjob-1", "valid", 0),
         slices=SLICES,
         **more,
     )

@@ -15,7 +15,7 @@ from typing import Any
 import httpx
 from openai import DefaultHttpxClient, OpenAI
 
-from app.local.orphans import command_line
+from app.local.processes import command_line
 from app.local.provision import DATABASE
 from app.local.servers import SUPERUSER
 from app.local.state import free_port

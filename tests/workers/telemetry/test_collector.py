@@ -9,7 +9,7 @@ import pytest
 
 from app.kit import span_export
 from app.kit.telemetry import SPANS_TOTAL, exporting_spans
-from app.local.commands import check_export
+from app.local.processes import check_export
 from app.local.state import WrongOptions, free_port
 from app.settings import TelemetrySettings, inherited_environment, to_environment
 from tests.support.cases import cases

@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 import pytest
 
-from app.teaching.feedback.build_service import EndUserService
+from app.teaching.feedback.service import EndUserService
 from tests.support.api.conversations import BUILDS, FEEDBACK, Conversations
 from tests.support.feedback.end_users import CANARY, PATH, PERSON, built, filled, holders
 from tests.support.objects.stored_objects import stored_files

@@ -7,7 +7,7 @@ import pytest
 
 from app.files.row_files import RowFiles
 from app.kit.objects import LocalObjects
-from app.teaching.feedback.build_service import FeedbackBuildService
+from app.teaching.feedback.service import FeedbackBuildService
 from tests.support.api.conversations import BUILDS, FEEDBACK, Conversations
 from tests.support.api.organization import execute
 from tests.support.feedback.end_users import CANARY, PATH, PERSON, built, filled, holders

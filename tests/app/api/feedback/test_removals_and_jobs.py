@@ -7,7 +7,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from app.teaching.feedback.build_service import EndUserService
+from app.teaching.feedback.service import EndUserService
 from tests.support.api.conversations import BUILDS, FEEDBACK, Conversations
 from tests.support.api.organization import execute
 from tests.support.patience import until

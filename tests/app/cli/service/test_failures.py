@@ -12,10 +12,9 @@ from app.cli.client import service
 from app.cli.files import download_file
 from app.cli.models import download
 from app.cli.output import Output
-from app.cli.printable import printable
 from app.cli.profiles import AddressSources
 from app.cli.remote import Remote
-from app.cli.terminal import ServiceError
+from app.cli.terminal import ServiceError, printable
 from app.cli.watching import FollowedJob
 from app.local.state import free_port
 from tests.support.cases import cases

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from app.cli.charts import chart
+from app.cli.output import chart
 from app.cli.replies import Reply
 from app.cli.terminal import ServiceError
 

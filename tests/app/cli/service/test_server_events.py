@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.cli.server_events import ServerEvent, server_events
+from app.cli.replies import ServerEvent, server_events
 from app.cli.terminal import ServiceError
 from tests.support.cases import cases
 

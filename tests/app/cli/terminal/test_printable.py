@@ -9,8 +9,7 @@ from rich.text import Text
 from app.cli import main as command_line
 from app.cli.downloading import DownloadFailed
 from app.cli.output import columns, fields
-from app.cli.printable import printable, printable_lines
-from app.cli.terminal import ServiceError
+from app.cli.terminal import ServiceError, printable, printable_lines
 from tests.support.cases import cases
 
 HOSTILE = {

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from app.pages.tokens import MEASURES, Measure, shown_tokens, visible
+from app.pages.transcripts import MEASURES, Measure, shown_tokens, visible
 from app.rollouts.trajectory import RecordedTurn, TokenRecord
 from tests.support.cases import cases
 

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from app.pages.rendering import _ROOM
-from app.pages.tokens import MEASURES
+from app.pages.transcripts import MEASURES
 from tests.support.api.application import Api
 from tests.support.dashboard.scenes import HOSTILE, create_job, put_rollout, trace
 from tests.support.dashboard.tokens import Token, put_tokens

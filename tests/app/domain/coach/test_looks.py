@@ -4,11 +4,11 @@ from dataclasses import replace
 
 from app.teaching.coach.evidence import Evidence
 from app.teaching.coach.sessions import (
+    CoachMeasurement,
     CoachOptions,
+    CoachPrompt,
     CoachStatus,
-    MeasuredRollouts,
     Phase,
-    TriedPrompt,
 )
 from app.teaching.coach.statistics import Attempt, Measurement
 from app.teaching.coach.steps import Continue, EndSession, next_step
@@ -48,7 +48,7 @@ ENOUGH = noisy(*[0.3, 0.1, 0.2] * 4)
 def test_a_round_helps_if_its_gain_is_clear_for_all_rounds_so_far(
     after: Measurement, number: int, flat: int
 ) -> None:
-    sources = [MeasuredRollouts(f"ftjob-{n}", "report", 5) for n in range(2)]
+    sources = [CoachMeasurement(f"ftjob-{n}", "report", 5) for n in range(2)]
     before = session(
         Phase.GATING, child=SKILL, round=number, flat_rounds=1, measured=sources[0], gains=(WORTH,)
     )
@@ -65,9 +65,12 @@ def test_a_round_helps_if_its_gain_is_clear_for_all_rounds_so_far(
     assert progress.since == sources[0 if flat else 1]
 
 
-@cases(("tried", "outcome"), [((), "prompt_enough"), ((TriedPrompt("No.", 0.5, 0.0, None),), None)])
+@cases(
+    ("tried", "outcome"),
+    [((), "prompt_enough"), ((CoachPrompt("No.", 0.5, 0.0, None, enough=False),), None)],
+)
 def test_a_prompt_is_enough_if_its_gain_is_clear_for_all_prompts_so_far(
-    tried: tuple[TriedPrompt, ...], outcome: str | None
+    tried: tuple[CoachPrompt, ...], outcome: str | None
 ) -> None:
     options = CoachOptions(prompts=("Be kind.", "Be brief."), target=0.6)
     before = session(Phase.PROMPTING, child=JOB, options=options, tried=tried)

@@ -7,7 +7,7 @@ import pytest
 
 from app.graders.kinds.judges import ScoreModelGrader
 from app.jobs.score_ranges import Scale, ScoreRanges, ranges_of
-from app.teaching.coach.sessions import SliceGain, expected_gains, practice_rows, practice_slices
+from app.teaching.coach.sessions import CoachGain, expected_gains, practice_rows, practice_slices
 from app.teaching.coach.statistics import (
     Attempt,
     Measurement,
@@ -252,7 +252,7 @@ def test_a_weakness_begins_at_an_interval_above_5_percent(
 
 def test_groups_with_half_of_the_best_gain_are_practised_with_it() -> None:
     gains = [
-        SliceGain("tag", name, 10, 0.5, 0.4, 0.6, 5, gain)
+        CoachGain("tag", name, 10, 0.5, 0.4, 0.6, 5, gain)
         for name, gain in (("best", 0.3), ("half", 0.15), ("less", 0.149))
     ]
     assert [each.name for each in practice_slices(gains, least=0.02)] == ["best", "half"]

@@ -14,10 +14,17 @@ from app.jobs.supervised import (
     resolve_supervised_hyperparameters,
 )
 from app.models.models import BaseModelSpec
-from app.teaching.plans import knobs as scales
+from app.teaching.plans import plans as scales
 from app.teaching.plans.knob_readings import reading_of
-from app.teaching.plans.knobs import EFFORTS, PRESET_MODES, Knobs, PresetMode
-from app.teaching.plans.plans import PlanRequest, compile_plan, value_at
+from app.teaching.plans.plans import (
+    EFFORTS,
+    PRESET_MODES,
+    Knobs,
+    PlanRequest,
+    PresetMode,
+    compile_plan,
+    value_at,
+)
 from tests.support.cases import cases
 
 KINDS: tuple[MethodType, ...] = ("reinforcement", "supervised", "dpo")

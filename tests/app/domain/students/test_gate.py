@@ -35,7 +35,7 @@ def test_a_target_is_unchanged_if_no_row_won_or_lost(
     reward = {"difference": difference, "difference_ci95": [-0.37, 0.37]}
     report: dict[str, Any] = {"rows": 8, "reward": reward, "wins": wins, "losses": losses}
     assert target_comparison(report).passes == passes
-    assert verdict(target_comparison(report), [SAME]).passed == passes
+    assert verdict(target_comparison(report), [SAME])[0] == passes
 
 
 def test_a_missing_interval_excludes_nothing() -> None:

@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from app.local.orphans import fingerprint
 from app.local.probes import StartInterrupted, http_ok, processor_time, stop_in_order, wait_ready
-from app.local.processes import Child, ChildSpec
+from app.local.processes import Child, ChildSpec, fingerprint
 from app.local.state import ChildFailed, free_port
 from app.settings import inherited_environment
 from tests.support.patience import wait_for

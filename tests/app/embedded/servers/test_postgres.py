@@ -15,9 +15,8 @@ import pytest
 
 from app.local import layout
 from app.local import state as identity
-from app.local.orphans import fingerprint
 from app.local.probes import stop_in_order, wait_ready
-from app.local.processes import Child
+from app.local.processes import Child, fingerprint
 from app.local.servers import (
     SUPERUSER,
     PostgresBinaries,
