@@ -21,15 +21,19 @@ from app.accounts.key_store import KEY_ID, SESSION, KeyLookup, KeyStore, Session
 from app.accounts.store import AuditLogStore, ProjectStore, ServiceAccountStore
 from app.accounts.usage import Quotas
 from app.accounts.usage_store import QuotaStore, UsageStore
-from app.evals.run_store import ValidationRunStore
-from app.evals.store import AttachedEvalRunStore, EvalItemStore, EvalRunStore, EvalStore
+from app.evals.store import (
+    AttachedEvalRunStore,
+    EvalItemStore,
+    EvalRunStore,
+    EvalStore,
+    ValidationRunStore,
+)
 from app.events.store import wrote_end
 from app.files.store import FileStore, UploadStore
 from app.http.idempotency_store import IdempotencyStore
 from app.jobs.curve_store import MetricStore, OutlineStore
-from app.jobs.event_store import CheckpointStore, EventStore, ReportStore, StreamStore
 from app.jobs.jobs import OPEN_JOBS, JobStatus, StatusCount
-from app.jobs.rows import JournalStore
+from app.jobs.rows import CheckpointStore, EventStore, JournalStore, ReportStore, StreamStore
 from app.jobs.run_store import RunJobStore
 from app.jobs.store import JobsInTransaction, JobStore
 from app.jobs.tables import FineTuningJobTable

@@ -24,10 +24,10 @@ from app.files.files import upload_directory
 from app.files.tables import FileTable as File
 from app.files.tables import UploadTable as Upload
 from app.http.idempotency_store import StoredResponseTable as Response
-from app.jobs.creation_store import delete_job
-from app.jobs.ended_jobs import EndedJobStore
-from app.jobs.event_store import CheckpointStore, EventStore
+from app.jobs.claims import EndedJobStore
 from app.jobs.jobs import ENDED
+from app.jobs.rows import CheckpointStore, EventStore
+from app.jobs.store import delete_job
 from app.jobs.tables import FineTuningJobTable as Job
 from app.kit.errors import NotFound, WrongState
 from app.kit.transactions import of_session

@@ -16,8 +16,7 @@ from app.curricula.maker import CurriculumMaker, CurriculumMakerPorts
 from app.curricula.scenarios import scenario_slots
 from app.curricula.service import CurriculumService, DataPorts
 from app.database import Database
-from app.evals.service import EvalRunService, EvalService
-from app.evals.validation_service import ValidationRunService
+from app.evals.service import EvalRunService, EvalService, ValidationRunService
 from app.files.hub_data_sets import HubLocation
 from app.files.row_files import Inspections, RowFiles
 from app.files.service import FileService
@@ -29,20 +28,10 @@ from app.graders.service import RegisteredGraderService
 from app.http.health import HealthPorts, HealthService
 from app.http.idempotency import IdempotencyService
 from app.http.rate_limits import RedisRateLimits
-from app.jobs.creation import CreationPorts, JobCreationService
-from app.jobs.curve_service import CurvePointService, CurveService
-from app.jobs.file_validation import FileValidation, FileValidationPorts
-from app.jobs.grader_tries import GraderTries
-from app.jobs.preflight_service import CallCheck, PreflightPorts, PreflightService
-from app.jobs.probes import EndpointProbes, EnvironmentProbe, McpListings
-from app.jobs.readable_calls import ReadableCalls
-from app.jobs.references import (
-    EnvironmentFiles,
-    GraderChoiceService,
-    RegisteredDefinitions,
-    RegisteredReferences,
-)
-from app.jobs.service import CheckpointService, EventService, JobService
+from app.jobs.creation import CreationPorts, JobCreationService, RegisteredReferences
+from app.jobs.preflight_service import CallCheck, PreflightPorts, PreflightService, ReadableCalls
+from app.jobs.probes import EndpointProbes, GraderTries
+from app.jobs.service import CurveService, EventService, FileValidation, JobService
 from app.jobs.streams import JobWatch, StreamService
 from app.kit.callers import AdminPrincipal, Principal, Tenant
 from app.kit.directories import FreeSpace
@@ -61,7 +50,6 @@ from app.models.engine_http import HttpInference
 from app.models.export_service import AdapterService, ExportPorts, ExportService
 from app.models.service import JudgeModels, ModelService, PermissionService
 from app.rewrapping import RewrappingService
-from app.rollouts.sent_requests import SentRequestService
 from app.rollouts.service import HeldOutRowService, RolloutService
 from app.settings import Settings
 from app.teaching.coach.driver import CoachDriver, CoachPorts, CoachRunner
@@ -141,7 +129,9 @@ class ProcessContext:
         self.chats = chat_slots(quotas.chats_in_flight)
         self.chat_usage = ChatUsage(self.database, settings.pricing, flush_s=settings.usage_flush_s)
         self.file_validation = FileValidation(
-            FileValidationPorts(self.database, self.queue, self.inspections),
+            self.database,
+            self.queue,
+            self.inspections,
             base_models=settings.base_models,
             after_s=settings.validate_files_after_s,
         )
@@ -391,12 +381,10 @@ class Factory:
         return JobCreationService(self._database, ports, self._tenant)
 
     def preflight(self) -> PreflightService:
-        environments = EnvironmentProbe(self._egress(), self._signer())
         ports = PreflightPorts(
-            endpoints=EndpointProbes(self._egress(), environments),
+            probes=EndpointProbes(self._egress(), self._signer()),
             inspections=self._context.inspections,
             tries=GraderTries(self._sandbox()),
-            mcp=McpListings(self._egress(), self._signer()),
             judges=self.judge_models(),
             base_models=self._base_models,
         )
@@ -406,39 +394,19 @@ class Factory:
         return CallCheck(self.readable_calls(), self.job_creation(), self.preflight())
 
     def references(self) -> RegisteredReferences:
-        return RegisteredReferences(RegisteredDefinitions(self))
+        return RegisteredReferences(self._database, self._context.inspections, self, self._tenant)
 
     def readable_calls(self) -> ReadableCalls:
-        return ReadableCalls(RegisteredDefinitions(self))
-
-    def grader_choices(self) -> GraderChoiceService:
-        return GraderChoiceService(self._database, self._context.inspections, self._tenant)
-
-    def environment_files(self) -> EnvironmentFiles:
-        return EnvironmentFiles(
-            self._database,
-            self._context.inspections,
-            row_files=self.row_files(),
-            tenant=self._tenant,
-        )
+        return ReadableCalls(self.references())
 
     def events(self) -> EventService:
         return EventService(self._database, self._tenant)
-
-    def sent_requests(self) -> SentRequestService:
-        return SentRequestService(self.files())
 
     def held_out_rows(self) -> HeldOutRowService:
         return HeldOutRowService(self.files())
 
     def streams(self) -> StreamService:
         return StreamService(self._context.job_watch, self._tenant)
-
-    def checkpoints(self) -> CheckpointService:
-        return CheckpointService(self._database, self._tenant)
-
-    def curve_points(self) -> CurvePointService:
-        return CurvePointService(self._database, self._tenant)
 
     def curves(self) -> CurveService:
         return CurveService(self._database, self._tenant)

@@ -30,7 +30,7 @@ from transformers import (
 REPOSITORY = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(REPOSITORY))
 
-from app.rollouts.json_formats import Hermes  # noqa: E402 - the path is set up above
+from app.rollouts.tool_formats import Hermes  # noqa: E402 - the path is set up above
 from benchmarks.tool_namings import NAMINGS, Naming  # noqa: E402 - as above
 from examples.records_agent.dataset import make_rows  # noqa: E402 - as above
 from examples.records_agent.grading import RecordedCall, grade  # noqa: E402 - as above

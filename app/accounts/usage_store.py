@@ -1,6 +1,6 @@
 """Checks new rows of a project against its quotas.
 
-New jobs are the exception: their statement counts separately (`app.jobs.creation_store`), so
+New jobs are the exception: their statement counts separately (`app.jobs.store`), so
 simultaneous creates may exceed the limit, by at most the number of the API's connections.
 """
 

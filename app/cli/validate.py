@@ -15,14 +15,28 @@ from pydantic import ValidationError
 from app.cli.terminal import issue_lines
 from app.curricula.curricula import CURRICULUM_SPLITS
 from app.graders.choice import GraderChoice
-from app.jobs.call_checks import base_model, estimate_of, inspection_request
-from app.jobs.call_faults import call_issues, is_service_file, unchecked_parts
-from app.jobs.dataset_checks import environment_of, inspect, tasks_of, with_environment_grader
-from app.jobs.grader_choice import auto_of, choice_warnings, choose_from_files, with_grader
-from app.jobs.method_parts import method_of, method_type, reinforcement_of
+from app.jobs.call_checks import (
+    base_model,
+    call_issues,
+    estimate_of,
+    inspection_request,
+    is_service_file,
+    unchecked_parts,
+)
+from app.jobs.dataset_checks import (
+    auto_of,
+    choice_warnings,
+    choose_from_files,
+    environment_of,
+    inspect,
+    tasks_of,
+    with_environment_grader,
+    with_grader,
+)
+from app.jobs.jobs import JobRequest
+from app.jobs.methods import method_of, method_type, reinforcement_of
 from app.jobs.preflight import DatasetReport, FileSummary, PreflightReport, issue_of
-from app.jobs.preflight_schemas import FineTuningJobValidation, read_call
-from app.jobs.requests import JobRequest
+from app.jobs.schemas import FineTuningJobValidation, read_call
 from app.kit.errors import InvalidRequest, PreflightIssue
 from app.kit.processes import FAILED
 from app.kit.strict_json import MAX_JSON_BYTES, UnusableJson, read_json
@@ -149,7 +163,7 @@ def _with_environment(
         message = f"{named} is not a file."
         issues.append(PreflightIssue("error", "file_not_found", message, FILE_PARAM))
         return body, files
-    rows = {"training": tasks.training, "validation": tasks.validation}
+    rows = {"training": tasks["training"], "validation": tasks["validation"]}
     return body, _written(rows, directory / source.type)
 
 

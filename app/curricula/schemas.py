@@ -21,8 +21,7 @@ from app.curricula.curricula import (
 )
 from app.curricula.scenarios import ScenarioSet
 from app.curricula.split_files import CollectedRows, CurriculumFinding, TableReading
-from app.jobs.preflight_schemas import Fault
-from app.jobs.schemas import Text
+from app.jobs.schemas import Fault, Text
 from app.jobs.supervised import MethodType
 from app.kit.errors import refused_value
 from app.kit.faults import UnreadKey

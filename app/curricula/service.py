@@ -21,10 +21,10 @@ from app.database import Database
 from app.files.datasets import OVERLAPPING_ROWS, Overlap, inspect_row, refuse_unreadable
 from app.files.files import FileRow
 from app.files.row_files import PURPOSE, Inspections, RowFiles
-from app.files.rows import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES, MIN_EXAMPLES, is_blank
+from app.files.rows import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES, is_blank
 from app.files.service import FileService
-from app.jobs.file_checks import FileRules, ReadFile, lines_of, read_file, row_reader
-from app.jobs.preflight_schemas import Fault
+from app.jobs.file_checks import FileRules, ReadFile, lines_of, read_file
+from app.jobs.schemas import Fault
 from app.jobs.supervised import MethodType
 from app.kit.callers import Tenant
 from app.kit.errors import InvalidRequest, NotFound, PreflightIssue, missing_parameter
@@ -54,17 +54,10 @@ def check_curriculum(
     tested: tuple[str, int],
 ) -> CurriculumTest:
     method = method or recognised_method(paths[0].path)
-    read = row_reader(method, job_tools)
     files = {
         part.split: read_file(
             part.path,
-            FileRules(
-                param=f"{part.split}_file",
-                code=f"invalid_{part.split}_file",
-                read_row=read,
-                min_rows=MIN_EXAMPLES,
-                max_rows=_MAX_ROWS[part.split],
-            ),
+            FileRules(f"{part.split}_file", method, job_tools, _MAX_ROWS[part.split]),
         )
         for part in paths
     }

@@ -13,7 +13,6 @@ from app.database import Database
 from app.evals.evals import OPEN_RUNS, EvalRunStatus
 from app.evals.store import EvalItemStore, EvalStore, LeasedEvalRunStore
 from app.evals.tables import EvalRunTable
-from app.evals.tables import EvalRunTable as Table
 from app.events.store import log_end
 from app.files.store import FileStore
 from app.kit.leases import WORKER_LOST, Lease, QueuedRows, lock_held
@@ -46,7 +45,7 @@ def leased_eval_run(database: Database, lease: Lease) -> EvalRunUnitOfWork:
 
 
 class ClaimableEvalRuns(QueuedRows):
-    table: ClassVar[type[Table]] = Table
+    table: ClassVar[type[EvalRunTable]] = EvalRunTable
     limit_column = "max_running_eval_runs"
     open_states = tuple(status.value for status in OPEN_RUNS)
     end_states = (EvalRunStatus.COMPLETED.value, EvalRunStatus.FAILED.value)
@@ -55,7 +54,7 @@ class ClaimableEvalRuns(QueuedRows):
     def changes_of_claim(self) -> Mapping[str, Any]:
         return {
             "status": EvalRunStatus.IN_PROGRESS.value,
-            "started_at": func.coalesce(Table.started_at, func.now()),
+            "started_at": func.coalesce(EvalRunTable.started_at, func.now()),
         }
 
     @override
@@ -63,8 +62,8 @@ class ClaimableEvalRuns(QueuedRows):
         """Writes the failed state and its event as the tenant, who owns both rows."""
         await set_tenant(self._session, lease.project_id)
         await self._session.execute(
-            update(Table)
-            .where(Table.id == lease.id, Table.fence == lease.fence)
+            update(EvalRunTable)
+            .where(EvalRunTable.id == lease.id, EvalRunTable.fence == lease.fence)
             .values(
                 status=EvalRunStatus.FAILED.value,
                 error={"code": WORKER_LOST, "message": message},
@@ -77,7 +76,4 @@ class ClaimableEvalRuns(QueuedRows):
 
 
 def eval_claims(database: Database) -> ClaimUnitOfWork[ClaimableEvalRuns]:
-    """Returns a transaction that sees the eval runs of all tenants; only the worker's role gets any
-    row.
-    """
     return ClaimUnitOfWork(database, ClaimableEvalRuns)

@@ -1,18 +1,23 @@
-"""Sampling of an eval run in the words of Chat Completions, and its check by the rules of a chat.
-Pure.
-"""
+"""The data source of an eval run: its sampling in the words of a chat, and its faults. Pure."""
 
-from collections.abc import Sequence
-from typing import Annotated, Any, Final, Literal, assert_never
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import get_close_matches
+from functools import lru_cache
+from typing import Annotated, Any, ClassVar, Final, Literal, assert_never
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter
 from pydantic_core import PydanticCustomError
 
 from app.files.rows import DatasetError, load_line
+from app.graders.definitions import read_grader
 from app.graders.grader_model import MAX_MESSAGES, FewMessages, JudgeMessage
-from app.graders.templates import TemplateError, parse_template
+from app.graders.template_faults import SAMPLE_KEYS, WHOLE, parts_read, placeholders, template_fault
+from app.graders.template_faults import path_fault as sample_path_fault
+from app.graders.templates import Placeholder, TemplateError, parse_template
 from app.kit.errors import InvalidRequest, refused_value
-from app.kit.fields import Json
+from app.kit.faults import NOT_AVAILABLE, refused_wholly
+from app.kit.fields import FieldKind, Json, Path, WalkedField, parameter, walk_fields
 from app.models.chat_parameters import check_parameters
 
 MAX_ITEMS: Final = 10_000
@@ -47,6 +52,10 @@ class FileContent(_SourcePart):
     content: Annotated[tuple[EvalRow, ...], Field(min_length=1, max_length=MAX_ITEMS)]
 
     @property
+    def rows(self) -> tuple[EvalRow, ...]:
+        return self.content
+
+    @property
     def planned_items(self) -> int:
         return len(self.content)
 
@@ -58,6 +67,7 @@ class FileContent(_SourcePart):
 class FileReference(_SourcePart):
     type: Literal["file_id"]
     id: Text
+    rows: ClassVar[tuple[EvalRow, ...]] = ()
 
     @property
     def planned_items(self) -> int:
@@ -93,7 +103,6 @@ class SentSampling(_SourcePart):
     reasoning_effort: Annotated[str, Field(max_length=32)] | None = None
     response_format: dict[str, Any] | None = None
     text: dict[str, Any] | None = None
-    """The Responses API's field for a format."""
     tools: Annotated[list[dict[str, Any]], Field(max_length=128)] | None = None
 
 
@@ -107,7 +116,6 @@ class JsonlSource(_SourcePart):
 
     @property
     def samples(self) -> int:
-        """The samples of an item: the one that came with it."""
         return 1
 
 
@@ -120,7 +128,6 @@ class _SamplingSource(_SourcePart):
 
     @property
     def samples(self) -> int:
-        """The samples of an item, in whose order they are listed."""
         return self.samples_per_item
 
 
@@ -149,9 +156,7 @@ DATA_SOURCE: Final[TypeAdapter[JsonlSource | SampledSource]] = TypeAdapter(DataS
 
 
 def planned_items(source: JsonlSource | SampledSource) -> int:
-    """Returns the most output items that a run makes. Nothing has read a file yet, so it may hold
-    as many rows as a run can have.
-    """
+    """Returns the most output items of a run; a file may hold as many rows as a run can have."""
     return min(MAX_ITEMS, source.source.planned_items * source.samples)
 
 
@@ -168,9 +173,7 @@ class RowFault(ValueError):
 
 
 def parse_row(line: bytes, number: int) -> EvalRow:
-    """Returns one line of an eval file: `{"item": {…}, "sample": {…}?}`. Raises `RowFault`. Other
-    keys are kept, so that a run whose samples are in the rows can report them.
-    """
+    """Keeps keys besides `item` and `sample`: a run can report them. Raises `RowFault`."""
     try:
         content = load_line(line, number)
     except DatasetError as fault:
@@ -189,7 +192,6 @@ TEXT: Final = "text"
 
 
 def settings_of(params: SentSampling, *, seed: int) -> Json:
-    """Returns Chat Completions settings; translates names of the Responses API."""
     form = params.response_format or (params.text or {}).get("format")
     if isinstance(form, dict) and form.get("type") == "json_schema" and "json_schema" not in form:
         form = {
@@ -209,7 +211,6 @@ def settings_of(params: SentSampling, *, seed: int) -> Json:
 
 
 def requested_format(source: SampledSource) -> str:
-    """Returns the type of the requested `response_format`, which was checked."""
     form = settings_of(source.sampling_params, seed=0).get("response_format", {})
     return str(form.get("type", TEXT))
 
@@ -227,27 +228,15 @@ def unavailable_format(
 
 
 def tools_of(source: JsonlSource | SampledSource) -> list[Json]:
-    """Returns the tools that the model is offered, which a judge of its answers reads too."""
-    match source:
-        case SampledSource():
-            return _tools(source.sampling_params)
-        case JsonlSource():
-            return []
-        case _:
-            assert_never(source)
+    return _tools(source.sampling_params) if isinstance(source, SampledSource) else []
 
 
 def sampling_fault(source: JsonlSource | SampledSource, root: str) -> InvalidRequest | None:
-    """Returns the error of the first setting that no chat takes, at its place in the data source
-    `root`.
-    """
-    match source:
-        case JsonlSource():
-            return None
-        case SampledSource(sampling_params=params):
-            settings = settings_of(params, seed=params.seed or 0)
-        case _:
-            assert_never(source)
+    """Returns the error of the first setting that no chat takes."""
+    if not isinstance(source, SampledSource):
+        return None
+    params = source.sampling_params
+    settings = settings_of(params, seed=params.seed or 0)
     try:
         check_parameters({"model": source.model, "messages": [], **settings})
     except InvalidRequest as fault:
@@ -272,10 +261,236 @@ def _tools(params: SentSampling) -> list[Json]:
 
 
 def _tool(tool: Json) -> Json:
-    """Returns a function in the nested form of Chat Completions; the Responses API's is flat."""
     if "function" in tool:
         return tool
     return {
         "type": "function",
         "function": {key: value for key, value in tool.items() if key != "type"},
     }
+
+
+GIVEN_KEYS: Final = tuple(key for key in (*SAMPLE_KEYS, "model") if key != "environment")
+"""Keys of a sample that this service reads or derives; a row may have others of its own."""
+_DERIVED: Final = frozenset(key for key in GIVEN_KEYS if key != "model")
+"""Keys that a sample with an answer has, sent or derived from the answer."""
+_SIMILARITY: Final = 0.8
+_MAX_JUDGED: Final = 20
+"""Unknown keys of a sample that are compared with the known ones."""
+_CURE: Final = "send the answer as 'output_text' or 'choices'"
+
+
+CriterionNeeds = tuple[str, frozenset[str]]
+"""Name of a criterion, and the parts of a sample without which it has nothing to score."""
+GivenFault = tuple[Path, str]
+"""The place in a row, and the reason for which the row cannot be graded."""
+
+
+def needs_of(criteria: Iterable[dict[str, Any]]) -> Iterator[CriterionNeeds]:
+    """Leaves out criteria that cannot be read today, because the run reports them."""
+    for criterion in criteria:
+        try:
+            grader = read_grader(criterion)
+        except ValueError:  # pydantic raises its two kinds
+            continue
+        parts = parts_read(grader)
+        if parts:
+            yield grader.name, parts
+
+
+def given_fault(row: EvalRow, needs: Sequence[CriterionNeeds]) -> GivenFault | None:
+    for key, value in (row.model_extra or {}).items():
+        if value is not None:
+            shown = f"a row has 'item' and 'sample', and nothing reads '{key[:80]}'"
+            return (key,), shown
+    return _misspelt(row.sample or {}) or _unanswered(row, needs)
+
+
+def _misspelt(sample: dict[str, Any]) -> GivenFault | None:
+    unknown = [key for key in sample if key not in GIVEN_KEYS]
+    for key in unknown[:_MAX_JUDGED]:
+        near = near_key(key[:80])
+        if near is not None:
+            reason = f"'{key[:80]}' is no part of a sample: did you mean '{near}'?"
+            return ("sample", key), reason
+    return None
+
+
+@lru_cache(maxsize=4_096)
+def near_key(key: str) -> str | None:
+    """Returns the known key of a sample that an unknown one is probably a misspelling of."""
+    near = get_close_matches(key.casefold(), GIVEN_KEYS, n=1, cutoff=_SIMILARITY)
+    return near[0] if near else None
+
+
+def _unanswered(row: EvalRow, needs: Sequence[CriterionNeeds]) -> GivenFault | None:
+    sample = {key: value for key, value in (row.sample or {}).items() if value is not None}
+    answer_fault = _answer_fault(sample)
+    present = sample.keys() | (frozenset() if answer_fault else _DERIVED)
+    if "output_tools" in present:
+        present |= {"tool_calls"}
+    for name, parts in needs:
+        lacking = sorted(part for part in parts if part not in present)
+        if WHOLE in lacking and sample:
+            lacking.remove(WHOLE)
+        if lacking:
+            part = f".{lacking[0][:80]}" if lacking[0] else ""
+            why = answer_fault if lacking[0] in (*_DERIVED, WHOLE) else "the sample has no such key"
+            reason = f"'{name}' reads 'sample{part}', and {why}"
+            return ("sample",), reason
+    return None
+
+
+def _answer_fault(sample: dict[str, Any]) -> str | None:
+    if not sample:
+        return f"the row has no 'sample': {_CURE}"
+    if "output_text" in sample:
+        return None
+    if "choices" not in sample:
+        return f"the sample has no answer: {_CURE}"
+    choices = sample["choices"]
+    first = choices[0] if isinstance(choices, list) and choices else None
+    message = first.get("message") if isinstance(first, dict) else None
+    if not isinstance(message, dict) or not {"content", "tool_calls", "refusal"} & message.keys():
+        return "'choices' has no message with 'content' or 'tool_calls', as chat completions have"
+    if not isinstance(message.get("content"), str | None):
+        return "the 'content' of the message in 'choices' is not a text"
+    return None
+
+
+def path_fault(
+    field: WalkedField, root: str, *, item_schema: dict[str, Any]
+) -> InvalidRequest | None:
+    """Returns the error for the first path of a template that leads nowhere in every item."""
+    for placeholder in placeholders(field.value) if field.kind is FieldKind.TEMPLATE else ():
+        fault = _fault(placeholder, item_schema)
+        if fault is not None:
+            message = f"'{{{{{placeholder.text[:80]}}}}}' {fault}"
+            return refused_value(parameter(root, field.path), message)
+    return None
+
+
+def _fault(placeholder: Placeholder, item_schema: dict[str, Any]) -> str | None:
+    key = str(placeholder.steps[0]) if placeholder.steps else None
+    if key is None:
+        return None
+    if placeholder.namespace == "sample":
+        return sample_path_fault(placeholder, own_keys=True)
+    properties = item_schema.get("properties") or {}
+    if item_schema.get("additionalProperties") is not False or key in properties:
+        return None
+    if item_schema.get("patternProperties"):
+        return None
+    shown = ", ".join(f"'{name[:64]}'" for name in list(properties)[:20])
+    return f"is in no item: 'item_schema' has {shown or 'no properties'} and nothing else"
+
+
+ROOT: Final = "data_source"
+_ROWS: Final[Path] = ("source", "content")
+_TOOLS: Final[Path] = ("sampling_params", "tools")
+_Reading = tuple[Path, Placeholder]
+"""A path that a prompt reads, with the field that has it."""
+
+
+def data_source_faults(
+    source: JsonlSource | SampledSource, criteria: Sequence[Json]
+) -> Iterator[InvalidRequest]:
+    """Yields an error per fault. `criteria` are those of the eval, secrets redacted or not."""
+    walked = _walked(source)
+    for field in walked:
+        fault = refused_wholly(field, ROOT) or template_fault(field, ROOT)
+        if fault is not None:
+            yield fault
+    yield from _mcp_tools(source)
+    fault = sampling_fault(source, ROOT)
+    if fault is not None:
+        yield fault
+    read = [*_read_by_templates(walked), *_read_by_reference(source)]
+    yield from _samples_read(read)
+    yield from _missing_fields(source, read)
+    yield from _too_many_samples(source)
+    yield from _ungradable_rows(source, criteria)
+
+
+def _ungradable_rows(
+    source: JsonlSource | SampledSource, criteria: Sequence[Json]
+) -> Iterator[InvalidRequest]:
+    if isinstance(source, JsonlSource):
+        needs = list(needs_of(criteria))
+        for number, row in enumerate(source.source.rows):
+            fault = given_fault(row, needs)
+            if fault is not None:
+                yield _invalid((*_ROWS, number, *fault[0]), fault[1])
+
+
+def _too_many_samples(source: JsonlSource | SampledSource) -> Iterator[InvalidRequest]:
+    rows, samples = source.source.rows, source.samples
+    if len(rows) * samples > MAX_ITEMS:
+        yield _invalid(
+            ("samples_per_item",),
+            f"{len(rows)} items with {samples} samples each are more than {MAX_ITEMS} output items",
+        )
+    elif samples > 1 and repeats_too_much(sum(len(json.dumps(row.item)) for row in rows), samples):
+        yield _invalid(
+            ("samples_per_item",),
+            f"each of {samples} samples is stored with its item, which makes more than "
+            f"{MAX_REPEATED_BYTES} bytes",
+        )
+
+
+def _read_by_templates(walked: list[WalkedField]) -> Iterator[_Reading]:
+    for field in walked:
+        if field.kind is FieldKind.TEMPLATE:
+            yield from ((field.path, each) for each in placeholders(field.value))
+
+
+def _read_by_reference(source: JsonlSource | SampledSource) -> Iterator[_Reading]:
+    match source:
+        case SampledSource(input_messages=ItemReference(item_reference=reference)):
+            for each in placeholders("{{" + reference + "}}"):
+                yield ("input_messages", "item_reference"), each
+        case JsonlSource() | SampledSource():
+            return
+        case _:
+            assert_never(source)
+
+
+def _samples_read(read: list[_Reading]) -> Iterator[InvalidRequest]:
+    for path, each in read:
+        if each.namespace == "sample":
+            yield _invalid(
+                path, f"'{{{{{each.text}}}}}' is not there before the model answers; use 'item'"
+            )
+
+
+def _missing_fields(
+    source: JsonlSource | SampledSource, read: list[_Reading]
+) -> Iterator[InvalidRequest]:
+    items = [{"item": row.item} for row in source.source.rows]
+    if not items:  # they are in a file
+        return
+    for path, each in read:
+        if each.namespace == "item" and not any(map(each.leads_somewhere, items)):
+            yield _invalid(path, f"'{{{{{each.text}}}}}': no item has it")
+
+
+def _invalid(path: Path, reason: str) -> InvalidRequest:
+    return refused_value(parameter(ROOT, path), reason)
+
+
+def _walked(source: JsonlSource | SampledSource) -> list[WalkedField]:
+    walked = list(walk_fields(type(source), source))
+    return [field for field in walked if not source.source.rows or field.path[:2] != _ROWS]
+
+
+def _mcp_tools(source: JsonlSource | SampledSource) -> Iterator[InvalidRequest]:
+    tools = (source.sampling_params.tools or ()) if isinstance(source, SampledSource) else ()
+    for number, tool in enumerate(tools):
+        kind = tool.get("type")
+        if isinstance(kind, str) and kind.strip().casefold() == "mcp":
+            param = parameter(ROOT, (*_TOOLS, number))
+            yield InvalidRequest(
+                f"Invalid value for '{param}': only reinforcement jobs call MCP servers; send "
+                "tools of type 'function'.",
+                param=param,
+                code=NOT_AVAILABLE,
+            )

@@ -1,16 +1,27 @@
-"""The baseline of an eval run: the spread of the scores over the samples of each item. Pure."""
+"""Evals, their runs and output items as domain values. Pure."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from statistics import fmean
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NotRequired, TypedDict
 from uuid import NAMESPACE_URL, uuid5
 
+from app.evals.data_sources import AttachedSource
 from app.graders.definitions import AnyGrader, passing_score
+from app.jobs.jobs import AttachedEval, Job
 from app.kit.errors import NoEffect, NotFound
 from app.kit.faults import UnreadKey
-from app.rollouts.baselines import Baseline, BaselineRow
+from app.kit.ids import new_id
+from app.rollouts.rollouts import (
+    Baseline,
+    BaselineRow,
+    RolloutRow,
+    key_of,
+    last_turn,
+    prompt_messages,
+    trace_of,
+)
 
 _JOB_PREFIX: Final = "ftjob-"
 _RUN_PREFIX: Final = "evalrun_"
@@ -32,9 +43,27 @@ ALL_ITEMS_ERRORED: Final = "all_items_errored"
 INVOCATIONS: Final = "invocation_count"
 OPEN_RUNS: Final = (EvalRunStatus.QUEUED, EvalRunStatus.IN_PROGRESS)
 EvalOrder = Literal["created_at", "updated_at"]
-"""Times by which a list of evals can be sorted."""
 ItemStatus = Literal["pass", "fail", "error"]
 """`error`: there is no sample or no score, so the item neither passed nor failed."""
+
+
+class RunPage(TypedDict):
+    """A page of runs: its conditions and its place."""
+
+    status: EvalRunStatus | None
+    after: str | None
+    limit: int
+    descending: bool
+
+
+class ItemPage(TypedDict):
+    """A page of a run's output items; `index` selects the samples of one item."""
+
+    status: ItemStatus | None
+    after: str | None
+    limit: int
+    descending: bool
+    index: NotRequired[int | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +154,6 @@ def eval_id_of(job_id: str) -> str:
 
 
 def eval_of_job(job_id: str, grader: dict[str, Any]) -> Eval:
-    """Returns the eval of a job; `grader` is the job's, its header values redacted."""
     return Eval(
         id=eval_id_of(job_id),
         job_id=job_id,
@@ -157,9 +185,7 @@ def step_of(run_id: str, job_id: str) -> int | None:
 
 
 def threshold(criterion: dict[str, Any]) -> float | None:
-    """Returns the least score that passes: the criterion's own `pass_threshold`, 1 for a check with
-    only two results, and `None` if any score above 0 passes.
-    """
+    """Returns the least score that passes; `None` if any score above 0 does."""
     own = criterion.get("pass_threshold")
     if isinstance(own, int | float) and not isinstance(own, bool):
         return float(own)
@@ -176,9 +202,7 @@ def criterion_name(criterion: dict[str, Any]) -> str:
 
 
 def result_names(of: Eval) -> list[str]:
-    """Returns `<grader>-<uuid>` for each criterion: the same in every run, and unique among graders
-    of one name.
-    """
+    """Returns `<grader>-<uuid>` per criterion: equal in every run, unique among equal names."""
     return [
         f"{criterion_name(criterion)}-{uuid5(NAMESPACE_URL, f'{of.id}/{number}')}"
         for number, criterion in enumerate(of.testing_criteria)
@@ -195,12 +219,9 @@ def token_usage(prompt: int, completion: int, cached: int = 0) -> dict[str, int]
 
 
 class Tally:
-    """Adds up a run item by item, so that the totals written with an item include all earlier
-    items.
-    """
+    """Adds up a run item by item."""
 
     def __init__(self, criteria: Iterable[str]) -> None:
-        """`criteria` are the result names of the run, in order."""
         self._total: dict[ItemStatus, int] = {"pass": 0, "fail": 0, "error": 0}
         self._criteria = {name: [0, 0] for name in criteria}
         self._usage: dict[str, dict[str, int]] = {}
@@ -211,9 +232,7 @@ class Tally:
         results: list[dict[str, Any]],
         usage: list[tuple[str, dict[str, int]]],
     ) -> None:
-        """`usage` names each model that was called, with its tokens and, under `INVOCATIONS`, the
-        number of its calls: one if that is absent.
-        """
+        """`usage` has each called model with its tokens, and its calls unless that is one."""
         self._total[status] += 1
         for result in results:
             self._criteria[result["name"]][0 if result["passed"] else 1] += 1
@@ -261,9 +280,7 @@ class SampleScore:
 
 
 def run_baseline(samples: Iterable[SampleScore]) -> Baseline:
-    """Returns the baseline. The reward of a sample is the mean of its criteria's scores, and it
-    passes where all criteria do.
-    """
+    """The reward of a sample is the mean of its criteria's scores; it passes where all do."""
     by_item: dict[int, list[SampleScore]] = {}
     for sample in samples:
         by_item.setdefault(sample.index, []).append(sample)
@@ -276,3 +293,169 @@ def run_baseline(samples: Iterable[SampleScore]) -> Baseline:
             lost = len(taken) - len(graded)
             rows.append(BaselineRow.of(index, rewards, passed=passed, lost=lost))
     return Baseline.of(rows, all_lost=len(by_item) - len(rows))
+
+
+def file_of(attached: AttachedEval) -> str:
+    return AttachedSource.model_validate(attached.data_source).source.id
+
+
+def attached_run(
+    attached: AttachedEval, job_id: str, *, model: str, side: Literal["start", "tuned"]
+) -> EvalRun:
+    """A release that refuses the data source fails the run, not the job whose end starts it."""
+    return EvalRun(
+        id=new_id("evalrun_"),
+        eval_id=attached.eval_id,
+        name=f"{job_id}: {side}",
+        status=EvalRunStatus.QUEUED,
+        model=model,
+        data_source={**attached.data_source, "model": model},
+        metadata={"job_id": job_id, "model": side},
+    )
+
+
+_ITEM_PREFIX: Final = "outputitem_"
+_ROLLOUT_PREFIX: Final = "rollout_"
+_TOP_P: Final = 1.0
+"""`top_p` of all rollouts: the engine samples from the whole distribution."""
+
+
+@dataclass(frozen=True, slots=True)
+class ValidationCounts:
+    step: int
+    total: int
+    passed: int
+    errored: int
+    prompt_tokens: int
+    completion_tokens: int
+    finished_at: float
+    checkpoint: str | None
+    """The model that was validated; `None` for the base."""
+    fault: str | None
+    """Failure of the first lost rollout in the order of the rows; `None` if none was lost."""
+
+    @property
+    def status(self) -> EvalRunStatus:
+        """A validation without a reward has failed, as any run that could score nothing."""
+        scored = self.errored < self.total
+        return EvalRunStatus.COMPLETED if scored else EvalRunStatus.FAILED
+
+
+@dataclass(frozen=True, slots=True)
+class ValidationItems:
+    of: Eval
+    job: Job
+    validation: ValidationCounts
+
+    def item(
+        self, rollout: RolloutRow, row: dict[str, Any] | None, *, turn_limit: int | None
+    ) -> OutputItem:
+        """`row` is `None` once its file was deleted; its messages are in the trace."""
+        sampling = self._sampling(rollout, turn_limit)
+        trace = trace_of(rollout, model=_model(self.job, self.validation), model_config=sampling)
+        seen = _as_graded({"messages": prompt_messages(rollout)} if row is None else row)
+        status, results = self._graded(rollout)
+        return OutputItem(
+            id=f"{_ITEM_PREFIX}{rollout.id.removeprefix(_ROLLOUT_PREFIX)}",
+            eval_id=self.of.id,
+            run_id=validation_run_id(self.job.id, rollout.step),
+            index=rollout.prompt_index,
+            sample_index=rollout.sample_index,
+            status=status,
+            datasource_item={**seen, "trace": trace},
+            results=results,
+            sample=self._sample(rollout, sampling),
+            created_at=int(rollout.finished_at),
+        )
+
+    def _graded(self, rollout: RolloutRow) -> tuple[ItemStatus, list[dict[str, Any]]]:
+        if rollout.reward is None:
+            return "error", []
+        passed = passes_criterion(rollout.reward, self.of.testing_criteria[0])
+        result = {
+            "name": result_names(self.of)[0],
+            "type": self.of.testing_criteria[0].get("type"),
+            "score": rollout.reward,
+            "passed": passed,
+            "sample": {"components": rollout.components} if rollout.components else None,
+        }
+        return ("pass" if passed else "fail"), [result]
+
+    def _sampling(self, rollout: RolloutRow, turn_limit: int | None) -> dict[str, Any]:
+        last = max(0, len(rollout.trace["turns"]) - 1)
+        return {
+            "seed": key_of(rollout).seed(self.job.seed, last),
+            "temperature": _temperature(self.job),
+            "top_p": _TOP_P,
+            "max_completion_tokens": turn_limit,
+        }
+
+    def _sample(self, rollout: RolloutRow, sampling: dict[str, Any]) -> dict[str, Any]:
+        answer, turns = last_turn(rollout), rollout.trace["turns"]
+        reason = turns[-1]["finish_reason"] if turns else None
+        if reason == "stop" and answer is not None and answer.get("tool_calls"):
+            reason = "tool_calls"
+        lost = rollout.failure_class
+        return {
+            "input": prompt_messages(rollout),
+            "output": [] if answer is None else [answer],
+            "finish_reason": reason,
+            "model": _model(self.job, self.validation),
+            "usage": token_usage(rollout.prompt_tokens, rollout.completion_tokens),
+            "error": None if lost is None else {"code": lost, "message": rollout.failure_message},
+            **sampling,
+        }
+
+
+def run_of(of: Eval, job: Job, validation: ValidationCounts) -> EvalRun:
+    failed = validation.total - validation.passed - validation.errored
+    model = _model(job, validation)
+    usage = token_usage(validation.prompt_tokens, validation.completion_tokens)
+    error: dict[str, str] | None = None
+    if validation.status is not EvalRunStatus.COMPLETED:
+        message = nothing_scored(validation.total, validation.fault)
+        error = {"code": ALL_ITEMS_ERRORED, "message": message}
+    return EvalRun(
+        id=validation_run_id(job.id, validation.step),
+        eval_id=of.id,
+        name=f"Step {validation.step}",
+        status=validation.status,
+        model=model,
+        data_source={
+            "type": "completions",
+            "source": {"type": "file_id", "id": job.validation_file},
+            "model": model,
+        },
+        error=error,
+        counts=ResultCounts(validation.total, validation.errored, failed, validation.passed),
+        criteria=[
+            {
+                "testing_criteria": result_names(of)[0],
+                "passed": validation.passed,
+                "failed": failed,
+            }
+        ],
+        usage=[{"model_name": model, "invocation_count": validation.total, **usage}],
+        created_at=int(validation.finished_at),
+    )
+
+
+def _model(job: Job, validation: ValidationCounts) -> str:
+    return validation.checkpoint or job.model
+
+
+def _temperature(job: Job) -> float:
+    """While files are checked it is still `auto`, which becomes 1, as in training."""
+    sent = (job.method.options.get("hyperparameters") or {}).get("eval_temperature")
+    return 1.0 if sent in (None, "auto") else float(sent)
+
+
+def rollout_id(item_id: str) -> str:
+    return f"{_ROLLOUT_PREFIX}{item_id.removeprefix(_ITEM_PREFIX)}"
+
+
+def _as_graded(row: dict[str, Any]) -> dict[str, Any]:
+    messages = [
+        message if "name" in message else {"name": None, **message} for message in row["messages"]
+    ]
+    return {**row, "messages": messages, "tools": row.get("tools"), "parallel_tool_calls": True}

@@ -48,9 +48,7 @@ class CreateEval(ClosedBody):
     metadata: Metadata | None = None
 
     def to_spec(self) -> NewEval:
-        """Returns the eval as a domain value. Raises `InvalidRequest` with the parameter at
-        fault.
-        """
+        """Raises `InvalidRequest` with the parameter at fault."""
         config = self.data_source_config
         if config.type != "custom":
             raise InvalidRequest(
@@ -143,11 +141,9 @@ def _criterion(sent: Json, path: str, work: DefinitionWork) -> EvalCriterion:
 def fault_of(
     error: ValidationError, path: str, *, tagged: frozenset[str] = frozenset()
 ) -> InvalidRequest:
-    """Returns the first validation fault below a path of the body.
-
-    `tagged` are the fields that contain one of several kinds. pydantic adds the name of the kind to
-    the location; it is left out, because it is no key of the body. An empty field means the path
-    itself.
+    """Returns the first validation fault below a path of the body. pydantic adds the kind's name to
+    the location of `tagged` fields, which contain one of several kinds; it is no key of the body,
+    so it is left out. An empty field means the path itself.
     """
     fault = error.errors(include_url=False)[0]
     location, field = [], ""
@@ -259,17 +255,11 @@ class EvalRunObject(DescribedModel):
 
     @classmethod
     def of(cls, run: EvalRun, *, public_url: str) -> "EvalRunObject":
-        """Builds the reply. `report_url` is the run itself, because there is no other report."""
         counts = run.counts
         return cls.read(
             run,
             report_url=f"{public_url.rstrip('/')}/v1/evals/{run.eval_id}/runs/{run.id}",
-            result_counts=ResultCountsBody(
-                total=counts.total,
-                errored=counts.errored,
-                failed=counts.failed,
-                passed=counts.passed,
-            ),
+            result_counts=ResultCountsBody.read(counts),
             per_model_usage=[ModelUsage(**usage) for usage in run.usage],
             per_testing_criteria_results=[CriterionResult(**result) for result in run.criteria],
         )

@@ -1,17 +1,23 @@
-"""Checks the file that holds the items of eval runs."""
+"""Evals and their runs; the runs of a job's eval are its validations."""
 
 import asyncio
 import json
+import sys
+from collections.abc import AsyncGenerator, Iterable
 from copy import deepcopy
 from dataclasses import replace
-from typing import Any, Final, assert_never
+from typing import Any, Final
+
+from typing_extensions import Unpack
 
 from app.database import Database, UnitOfWork
-from app.evals.data_source_faults import ROOT, data_source_faults, path_fault
 from app.evals.data_sources import (
+    ROOT,
     TEXT,
     JsonlSource,
     SampledSource,
+    data_source_faults,
+    path_fault,
     planned_items,
     requested_format,
     unavailable_format,
@@ -21,36 +27,171 @@ from app.evals.evals import (
     EvalOrder,
     EvalRun,
     EvalRunStatus,
-    ItemStatus,
+    ItemPage,
     NewEval,
     OutputItem,
+    RunPage,
+    ValidationCounts,
+    ValidationItems,
     custom_config,
+    no_item,
+    no_run,
+    rollout_id,
     run_baseline,
+    run_of,
+    step_of,
+    threshold,
 )
-from app.evals.validation_service import ValidationRunService
+from app.files.row_files import rows_at
 from app.graders.definitions import GRADER_MODELS
 from app.graders.template_faults import constant_scores
+from app.jobs.jobs import Job
 from app.kit.callers import Tenant
 from app.kit.errors import InvalidRequest, NoEffect, NotFound, WrongState, refused_value
-from app.kit.faults import refused_wholly
+from app.kit.faults import refused_wholly, unknown_cursor
 from app.kit.fields import parameter, walk_fields
 from app.kit.ids import new_id
 from app.kit.job_queue import JobQueue
 from app.kit.json_schemas import schema_fault
+from app.kit.objects import Objects
 from app.kit.redaction import SecretValues, redact_in_place
-from app.models.models import student_named
+from app.models.models import BaseModelSpec, base_of, student_named
 from app.models.service import JudgeModels, ModelService
-from app.rollouts.baselines import Baseline
+from app.rollouts.rollouts import Baseline, RolloutRow
 from app.tools.definition_check import check_definitions
 from app.tools.registry_service import MAX_DEFINITION_BYTES, RegistryPorts
+
+_ABOVE_ZERO: Final = sys.float_info.min
+
+
+class ValidationRunService:
+    def __init__(
+        self,
+        database: Database,
+        objects: Objects,
+        *,
+        base_models: tuple[BaseModelSpec, ...],
+        tenant: Tenant,
+    ) -> None:
+        self._database = database
+        self._objects = objects
+        self._base_models = base_models
+        self._tenant = tenant
+
+    async def get(self, of: Eval, run_id: str) -> EvalRun:
+        """Raises `NotFound` for a step without a validation."""
+        async with self._database.tenant(self._tenant) as unit:
+            job, validation = await self._find(unit, of, run_id)
+        return run_of(of, job, validation)
+
+    async def page(self, of: Eval, **wanted: Unpack[RunPage]) -> tuple[list[EvalRun], bool]:
+        after = wanted["after"]
+        step = None if after is None else step_of(after, _job_id(of))
+        if after is not None and step is None:
+            raise unknown_cursor(after)
+        async with self._database.tenant(self._tenant) as unit:
+            job = await unit.jobs.get(_job_id(of))
+            rows, more = await unit.validation_runs.page(
+                job.id,
+                _threshold(of),
+                status=wanted["status"],
+                after=step,
+                limit=wanted["limit"],
+                descending=wanted["descending"],
+            )
+        return [run_of(of, job, row) for row in rows], more
+
+    async def items(
+        self, of: Eval, run_id: str, **wanted: Unpack[ItemPage]
+    ) -> tuple[list[OutputItem], bool]:
+        wanted["after"] = None if wanted["after"] is None else rollout_id(wanted["after"])
+        async with self._database.tenant(self._tenant) as unit:
+            job, validation = await self._find(unit, of, run_id)
+            rollouts, more = await unit.validation_runs.items(
+                job.id, validation.step, _threshold(of), **wanted
+            )
+            key = await self._object_key(unit, job)
+        return await self._items(ValidationItems(of, job, validation), rollouts, key), more
+
+    async def baseline(self, of: Eval, run_id: str) -> Baseline:
+        least = _threshold(of)
+        async with self._database.tenant(self._tenant) as unit:
+            job, validation = await self._find(unit, of, run_id)
+            means = await unit.rollouts.row_means(job.id, "valid", steps=[validation.step])
+            counts = await unit.rollouts.pass_counts(
+                job.id, "valid", at_least=_ABOVE_ZERO if least is None else least
+            )
+        return Baseline.of_means(means, [one for one in counts if one.step == validation.step])
+
+    async def item(self, of: Eval, run_id: str, item_id: str) -> OutputItem:
+        async with self._database.tenant(self._tenant) as unit:
+            job, validation = await self._find(unit, of, run_id)
+            try:
+                rollout = await unit.rollouts.get(job.id, rollout_id(item_id))
+            except NotFound as error:
+                raise no_item(item_id) from error
+            if (rollout.split, rollout.step) != ("valid", validation.step):
+                raise no_item(item_id)
+            key = await self._object_key(unit, job)
+        return (await self._items(ValidationItems(of, job, validation), [rollout], key))[0]
+
+    async def _find(self, unit: UnitOfWork, of: Eval, run_id: str) -> tuple[Job, ValidationCounts]:
+        step = step_of(run_id, _job_id(of))
+        job = await unit.jobs.get(_job_id(of))
+        validation = (
+            None if step is None else await unit.validation_runs.get(job.id, _threshold(of), step)
+        )
+        if validation is None:
+            raise no_run(run_id)
+        return job, validation
+
+    async def _object_key(self, unit: UnitOfWork, job: Job) -> str | None:
+        if job.validation_file is None:
+            return None
+        try:
+            row = await unit.files.get(job.validation_file)
+        except NotFound:
+            return None
+        return row.object_key
+
+    async def _items(
+        self, seen: "ValidationItems", rollouts: list[RolloutRow], key: str | None
+    ) -> list[OutputItem]:
+        wanted = {rollout.prompt_index for rollout in rollouts}
+        rows = {} if key is None else await _read_rows(self._objects.read(key), wanted)
+        base = base_of(self._base_models, seen.job.model)
+        limit = None if base is None else base.max_turn_tokens
+        return [
+            seen.item(rollout, rows.get(rollout.prompt_index), turn_limit=limit)
+            for rollout in rollouts
+        ]
+
+
+def _threshold(of: Eval) -> float | None:
+    return threshold(of.testing_criteria[0])
+
+
+def _job_id(of: Eval) -> str:
+    if of.job_id is None:
+        raise ValueError(f"{of.id} does not belong to a job")
+    return of.job_id
+
+
+async def _read_rows(
+    chunks: AsyncGenerator[bytes, None], wanted: Iterable[int]
+) -> dict[int, dict[str, Any]]:
+    try:
+        rows = await rows_at(chunks, wanted)
+    except FileNotFoundError:
+        return {}
+    return {index: json.loads(line.content) for index, line in rows.items()}
+
 
 FILE_PURPOSES: Final = ("evals", "fine-tune")
 
 
 async def check_item_file(unit: UnitOfWork, file_id: str, param: str) -> None:
-    """Raises `InvalidRequest` at `param` for a file that the project lacks, or that has another
-    purpose.
-    """
+    """Raises `InvalidRequest` for a file that the project lacks, or of another purpose."""
     try:
         row = await unit.files.get(file_id)
     except NotFound as error:
@@ -70,16 +211,13 @@ class EvalService:
     def __init__(
         self, database: Database, ports: RegistryPorts, tenant: Tenant, *, models: JudgeModels
     ) -> None:
-        """`models`: the models that may be judges."""
         self._database = database
         self._ports = ports
         self._tenant = tenant
         self._models = models
 
     async def create(self, new: NewEval) -> Eval:
-        """Creates an eval. Raises `InvalidRequest` for an invalid schema, a misspelt key of a
-        grader, and a grader whose address or judge may not or cannot be called.
-        """
+        """Raises `InvalidRequest` for a bad schema or grader, or one that may not be called."""
         await asyncio.to_thread(_check_unread, new)
         unread = await check_definitions(
             [
@@ -124,12 +262,7 @@ class EvalService:
             return await unit.evals.get(eval_id)
 
     async def page(
-        self,
-        *,
-        after: str | None,
-        limit: int,
-        descending: bool,
-        order_by: EvalOrder,
+        self, *, after: str | None, limit: int, descending: bool, order_by: EvalOrder
     ) -> tuple[list[Eval], bool]:
         async with self._database.tenant(self._tenant) as unit:
             return await unit.evals.page(
@@ -137,7 +270,6 @@ class EvalService:
             )
 
     async def update(self, eval_id: str, changes: dict[str, Any]) -> Eval:
-        """Changes an eval; `changes` may contain `name` and `metadata`."""
         async with self._database.tenant(self._tenant) as unit:
             return await unit.evals.change(eval_id, changes)
 
@@ -179,7 +311,6 @@ def _unused(new: NewEval) -> tuple[NoEffect, ...]:
 
 
 def _split(criteria: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], SecretValues]:
-    """Returns the redacted criteria and their secrets."""
     shown = deepcopy(criteria)
     secrets: SecretValues = {}
     for number in range(len(shown)):
@@ -211,9 +342,7 @@ class EvalRunService:
         name: str | None,
         metadata: dict[str, str] | None,
     ) -> EvalRun:
-        """Inserts a run and notifies a worker. Raises `InvalidRequest` with the parameter at
-        fault.
-        """
+        """Inserts a run and notifies a worker. Raises `InvalidRequest`."""
         of = await self._eval(eval_id)
         if of.job_id is not None:
             raise WrongState(f"The runs of {eval_id} are the validations of job {of.job_id}.")
@@ -252,24 +381,12 @@ class EvalRunService:
         async with self._database.tenant(self._tenant) as unit:
             return await unit.eval_runs.get(eval_id, run_id)
 
-    async def page(
-        self,
-        eval_id: str,
-        *,
-        status: EvalRunStatus | None,
-        after: str | None,
-        limit: int,
-        descending: bool,
-    ) -> tuple[list[EvalRun], bool]:
+    async def page(self, eval_id: str, **wanted: Unpack[RunPage]) -> tuple[list[EvalRun], bool]:
         of = await self._eval(eval_id)
         if of.job_id is not None:
-            return await self._validations.page(
-                of, status=status, after=after, limit=limit, descending=descending
-            )
+            return await self._validations.page(of, **wanted)
         async with self._database.tenant(self._tenant) as unit:
-            return await unit.eval_runs.page(
-                eval_id, status=status, after=after, limit=limit, descending=descending
-            )
+            return await unit.eval_runs.page(eval_id, **wanted)
 
     async def cancel(self, eval_id: str, run_id: str) -> EvalRun:
         """Ends a run at once; its items so far stay. Raises `WrongState` for an ended one."""
@@ -280,31 +397,14 @@ class EvalRunService:
             return run
 
     async def delete(self, eval_id: str, run_id: str) -> None:
-        """Deletes a run and its items; a worker that processes it stops."""
         await self._stored(eval_id, run_id)
         async with self._database.tenant(self._tenant) as unit:
             await unit.eval_runs.delete(eval_id, run_id)
 
     async def items(
-        self,
-        eval_id: str,
-        run_id: str,
-        *,
-        status: ItemStatus | None,
-        after: str | None,
-        limit: int,
-        descending: bool,
-        index: int | None = None,
+        self, eval_id: str, run_id: str, **wanted: Unpack[ItemPage]
     ) -> tuple[list[OutputItem], bool]:
-        """Returns a page of the output items; `index` selects the samples of one item."""
         of = await self._eval(eval_id)
-        wanted: dict[str, Any] = {
-            "status": status,
-            "after": after,
-            "limit": limit,
-            "descending": descending,
-            "index": index,
-        }
         if of.job_id is not None:
             return await self._validations.items(of, run_id, **wanted)
         async with self._database.tenant(self._tenant) as unit:
@@ -312,7 +412,6 @@ class EvalRunService:
             return await unit.eval_items.page(run, **wanted)
 
     async def baseline(self, eval_id: str, run_id: str) -> Baseline:
-        """Returns the spread of the scores over the samples of each item."""
         of = await self._eval(eval_id)
         if of.job_id is not None:
             return await self._validations.baseline(of, run_id)
@@ -334,7 +433,6 @@ class EvalRunService:
             return await unit.evals.get(eval_id)
 
     async def _stored(self, eval_id: str, run_id: str) -> None:
-        """Returns a user's run. Raises for an unknown run, and for a validation of a job."""
         of = await self._eval(eval_id)
         await self.get(eval_id, run_id)
         if of.job_id is not None:
@@ -345,13 +443,9 @@ class EvalRunService:
         A run samples one model to its end. Raises `InvalidRequest` for an unknown model, and for a
         format that its engine cannot give.
         """
-        match source:
-            case JsonlSource():
-                return None
-            case SampledSource(model=name):
-                pass
-            case _:
-                assert_never(source)
+        if not isinstance(source, SampledSource):
+            return None
+        name = source.model
         try:
             model = await self._models.answering(name)
         except (NotFound, InvalidRequest) as error:

@@ -1,18 +1,33 @@
-"""Evals as rows: those of users and those of jobs."""
+"""Evals, their runs and output items as rows."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import reduce
+from operator import add
 from typing import Any, assert_never, cast
 
 from psycopg.errors import ForeignKeyViolation
-from sqlalchemy import Insert, Text, delete, func, insert, select, update
+from sqlalchemy import (
+    Double,
+    Insert,
+    Select,
+    Text,
+    and_,
+    delete,
+    false,
+    func,
+    insert,
+    select,
+    update,
+)
 from sqlalchemy import Table as CoreTable
-from sqlalchemy import cast as cast_runs
 from sqlalchemy import cast as sql_cast
-from sqlalchemy.dialects.postgresql import JSONB, JSONPATH
+from sqlalchemy.dialects.postgresql import JSONB, JSONPATH, aggregate_order_by
 from sqlalchemy.dialects.postgresql import insert as insert_items
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncSession
+from sqlalchemy.sql.elements import ColumnElement
+from typing_extensions import Unpack
 
 from app.accounts.store import refuse_archived
 from app.accounts.tables import ProjectTable
@@ -23,28 +38,32 @@ from app.evals.evals import (
     EvalOrder,
     EvalRun,
     EvalRunStatus,
+    ItemPage,
     ItemStatus,
     OutputItem,
     ResultCounts,
+    RunPage,
     SampleScore,
     Tally,
+    ValidationCounts,
     no_eval,
     no_item,
     no_run,
 )
-from app.evals.tables import EvalItemTable as TableItems
-from app.evals.tables import EvalRunTable as TableRuns
-from app.evals.tables import EvalTable as Table
+from app.evals.tables import EvalItemTable, EvalRunTable, EvalTable
 from app.events.store import log_end
+from app.jobs.tables import CheckpointTable
 from app.kit.errors import WrongState
-from app.kit.sql import Keyset, fitting, from_row, storable
+from app.kit.sql import Keyset, cut, fitting, from_row, storable
+from app.rollouts.rollouts import RolloutRow
+from app.rollouts.store import to_rollout
+from app.rollouts.tables import RolloutTable
 from app.webhooks.events import EventType
 
-_INSERT = insert(cast("CoreTable", Table.__table__))
+_INSERT = insert(cast("CoreTable", EvalTable.__table__))
 
 
 def eval_row(project_id: str, new: Eval) -> dict[str, Any]:
-    """Returns the values of a new eval by column, without its headers."""
     return {
         "id": new.id,
         "project_id": project_id,
@@ -73,24 +92,13 @@ class EvalStore:
         return (await self._row(eval_id)).secrets
 
     async def page(
-        self,
-        *,
-        after: str | None,
-        limit: int,
-        descending: bool,
-        order_by: EvalOrder,
+        self, *, after: str | None, limit: int, descending: bool, order_by: EvalOrder
     ) -> tuple[list[Eval], bool]:
-        match order_by:
-            case "created_at":
-                moment = Table.created_at
-            case "updated_at":
-                moment = Table.updated_at
-            case _:
-                assert_never(order_by)
-        query = select(Table).where(Table.project_id == self._project_id)
-        keyset = Keyset((moment, Table.id), descending=descending)
+        moment = EvalTable.created_at if order_by == "created_at" else EvalTable.updated_at
+        query = select(EvalTable).where(EvalTable.project_id == self._project_id)
+        keyset = Keyset((moment, EvalTable.id), descending=descending)
         page, more = await keyset.page(
-            self._session, query, after=after, cursor=[Table.id == after], limit=limit
+            self._session, query, after=after, cursor=[EvalTable.id == after], limit=limit
         )
         return [_to_eval(row) for row in page], more
 
@@ -98,10 +106,10 @@ class EvalStore:
         """Sets `name` and `metadata` where `values` contains them. Raises `NotFound`."""
         columns = {"eval_metadata" if key == "metadata" else key: values[key] for key in values}
         row = await self._session.scalar(
-            update(Table)
-            .where(Table.id == eval_id)
+            update(EvalTable)
+            .where(EvalTable.id == eval_id)
             .values(updated_at=func.now(), **columns)
-            .returning(Table)
+            .returning(EvalTable)
         )
         if row is None:
             raise no_eval(eval_id)
@@ -109,18 +117,18 @@ class EvalStore:
 
     async def delete(self, eval_id: str) -> None:
         """Deletes an eval with all its runs. Raises `NotFound`."""
-        statement = delete(Table).where(Table.id == eval_id).returning(Table.id)
+        statement = delete(EvalTable).where(EvalTable.id == eval_id).returning(EvalTable.id)
         if await self._session.scalar(statement) is None:
             raise no_eval(eval_id)
 
-    async def _row(self, eval_id: str) -> Table:
-        row = await self._session.scalar(select(Table).where(Table.id == eval_id))
+    async def _row(self, eval_id: str) -> EvalTable:
+        row = await self._session.scalar(select(EvalTable).where(EvalTable.id == eval_id))
         if row is None:
             raise no_eval(eval_id)
         return row
 
 
-def _to_eval(row: Table) -> Eval:
+def _to_eval(row: EvalTable) -> Eval:
     return from_row(Eval, row, metadata=row.eval_metadata)
 
 
@@ -133,11 +141,9 @@ class EvalItemStore:
         self._project_id = project_id
 
     async def insert(self, item: OutputItem, *, position: int, usage: TokensByModel) -> None:
-        """Inserts an item; does nothing when the run already has an item at this position, so that
-        a write can be repeated. Positions count the samples of all items in order.
-        """
+        """Does nothing if the position is taken: writes can be repeated."""
         await self._session.execute(
-            insert_items(TableItems)
+            insert_items(EvalItemTable)
             .values(
                 id=item.id,
                 project_id=self._project_id,
@@ -151,7 +157,11 @@ class EvalItemStore:
                 usage=storable(usage),
             )
             .on_conflict_do_nothing(
-                index_elements=[TableItems.project_id, TableItems.run_id, TableItems.position]
+                index_elements=[
+                    EvalItemTable.project_id,
+                    EvalItemTable.run_id,
+                    EvalItemTable.position,
+                ]
             )
         )
 
@@ -161,8 +171,11 @@ class EvalItemStore:
         """Returns position, status, results and usage of every item that a run has."""
         rows = await self._session.execute(
             select(
-                TableItems.position, TableItems.status, TableItems.results, TableItems.usage
-            ).where(TableItems.project_id == self._project_id, TableItems.run_id == run_id)
+                EvalItemTable.position,
+                EvalItemTable.status,
+                EvalItemTable.results,
+                EvalItemTable.usage,
+            ).where(EvalItemTable.project_id == self._project_id, EvalItemTable.run_id == run_id)
         )
         return [
             (
@@ -175,13 +188,12 @@ class EvalItemStore:
         ]
 
     async def scores(self, run: EvalRun) -> list[SampleScore]:
-        """Returns the scores of every sample of a run, in the order of the items."""
         path = sql_cast("$[*].score", JSONPATH)
-        scores = func.jsonb_path_query_array(TableItems.results, path, type_=JSONB)
+        scores = func.jsonb_path_query_array(EvalItemTable.results, path, type_=JSONB)
         rows = await self._session.execute(
-            select(TableItems.position, TableItems.status, scores)
-            .where(TableItems.project_id == self._project_id, TableItems.run_id == run.id)
-            .order_by(TableItems.position)
+            select(EvalItemTable.position, EvalItemTable.status, scores)
+            .where(EvalItemTable.project_id == self._project_id, EvalItemTable.run_id == run.id)
+            .order_by(EvalItemTable.position)
         )
         return [
             SampleScore(position // run.samples_per_item, status, found)
@@ -191,55 +203,45 @@ class EvalItemStore:
     async def get(self, run: EvalRun, item_id: str) -> OutputItem:
         """Raises `NotFound`."""
         row = await self._session.scalar(
-            select(TableItems).where(TableItems.id == item_id, TableItems.run_id == run.id)
+            select(EvalItemTable).where(EvalItemTable.id == item_id, EvalItemTable.run_id == run.id)
         )
         if row is None:
             raise no_item(item_id)
         return _to_item(row, run)
 
-    async def page(
-        self,
-        run: EvalRun,
-        *,
-        status: ItemStatus | None,
-        after: str | None,
-        limit: int,
-        descending: bool,
-        index: int | None = None,
-    ) -> tuple[list[OutputItem], bool]:
-        """Returns a page by position, of the samples of one item if `index` names it; cut below
-        `limit` where its items exceed `MAX_PAGE_BYTES`.
-        """
-        query = select(TableItems).where(
-            TableItems.project_id == self._project_id, TableItems.run_id == run.id
+    async def page(self, run: EvalRun, **wanted: Unpack[ItemPage]) -> tuple[list[OutputItem], bool]:
+        """Returns a page by position."""
+        status, index, after = wanted["status"], wanted.get("index"), wanted["after"]
+        query = select(EvalItemTable).where(
+            EvalItemTable.project_id == self._project_id, EvalItemTable.run_id == run.id
         )
         if status is not None:
-            query = query.where(TableItems.status == status)
+            query = query.where(EvalItemTable.status == status)
         if index is not None:
             first = index * run.samples_per_item
             query = query.where(
-                TableItems.position.between(first, first + run.samples_per_item - 1)
+                EvalItemTable.position.between(first, first + run.samples_per_item - 1)
             )
-        query = await Keyset((TableItems.position,), descending=descending).start_after(
-            self._session,
-            query,
-            after=after,
-            cursor=[TableItems.id == after, TableItems.run_id == run.id],
-        )
-        size = _length(TableItems.datasource_item) + _length(TableItems.sample)
-        sized = query.with_only_columns(size).limit(limit + 1)
-        sizes = (await self._session.scalars(sized)).all()
-        limit = fitting(sizes, limit)
-        rows = (await self._session.scalars(query.limit(limit))).all()
-        return [_to_item(row, run) for row in rows], len(sizes) > limit
+        keyset = Keyset((EvalItemTable.position,), descending=wanted["descending"])
+        cursor = [EvalItemTable.id == after, EvalItemTable.run_id == run.id]
+        query = await keyset.start_after(self._session, query, after=after, cursor=cursor)
+        stored = (EvalItemTable.datasource_item, EvalItemTable.sample)
+        rows, more = await _fitting_rows(self._session, query, wanted["limit"], *stored)
+        return [_to_item(row, run) for row in rows], more
 
 
-def _length(column: Any) -> Any:
-    """Returns the length of a JSON value as text, in bytes."""
-    return func.octet_length(sql_cast(column, Text))
+async def _fitting_rows(
+    session: AsyncSession, query: Select[Any], limit: int, *stored: Any
+) -> tuple[Sequence[Any], bool]:
+    """Returns as many rows as fit a page by the bytes of `stored`, and whether more follow."""
+    lengths = [func.octet_length(sql_cast(column, Text)) for column in stored]
+    size = reduce(add, lengths)
+    sizes = (await session.scalars(query.with_only_columns(size).limit(limit + 1))).all()
+    limit = fitting(sizes, limit)
+    return (await session.scalars(query.limit(limit))).all(), len(sizes) > limit
 
 
-def _to_item(row: TableItems, run: EvalRun) -> OutputItem:
+def _to_item(row: EvalItemTable, run: EvalRun) -> OutputItem:
     index, sample_index = divmod(row.position, run.samples_per_item)
     return from_row(
         OutputItem,
@@ -256,9 +258,7 @@ class EvalRunStore:
         self._project_id = project_id
 
     async def insert(self, run: EvalRun, *, planned_items: int = MAX_ITEMS) -> None:
-        """Raises `NotFound` for an eval that was deleted since it was read. `planned_items` is the
-        largest number of output items of the run.
-        """
+        """Raises `NotFound` for an eval that was deleted since it was read."""
         with _missing_eval_as_not_found(run):
             await self._session.execute(_insert(self._project_id, run, planned_items))
         await refuse_archived(self._session, self._project_id)
@@ -266,47 +266,32 @@ class EvalRunStore:
     async def get(self, eval_id: str, run_id: str) -> EvalRun:
         """Raises `NotFound`."""
         row = await self._session.scalar(
-            select(TableRuns)
-            .where(TableRuns.id == run_id, TableRuns.eval_id == eval_id)
+            select(EvalRunTable)
+            .where(EvalRunTable.id == run_id, EvalRunTable.eval_id == eval_id)
             .execution_options(populate_existing=True)
         )
         if row is None:
             raise no_run(run_id)
         return _to_run(row)
 
-    async def page(
-        self,
-        eval_id: str,
-        *,
-        status: EvalRunStatus | None,
-        after: str | None,
-        limit: int,
-        descending: bool,
-    ) -> tuple[list[EvalRun], bool]:
+    async def page(self, eval_id: str, **wanted: Unpack[RunPage]) -> tuple[list[EvalRun], bool]:
         """Returns a page, cut below `limit` where the runs' own data exceed `MAX_PAGE_BYTES`."""
-        query = select(TableRuns).where(TableRuns.eval_id == eval_id)
+        query = select(EvalRunTable).where(EvalRunTable.eval_id == eval_id)
+        status, after = wanted["status"], wanted["after"]
         if status is not None:
-            query = query.where(TableRuns.status == status.value)
-        query = await Keyset(
-            (TableRuns.created_at, TableRuns.id), descending=descending
-        ).start_after(
-            self._session,
-            query,
-            after=after,
-            cursor=[TableRuns.id == after, TableRuns.eval_id == eval_id],
+            query = query.where(EvalRunTable.status == status.value)
+        keyset = Keyset((EvalRunTable.created_at, EvalRunTable.id), descending=wanted["descending"])
+        cursor = [EvalRunTable.id == after, EvalRunTable.eval_id == eval_id]
+        query = await keyset.start_after(self._session, query, after=after, cursor=cursor)
+        rows, more = await _fitting_rows(
+            self._session, query, wanted["limit"], EvalRunTable.data_source
         )
-        size = func.octet_length(cast_runs(TableRuns.data_source, Text))
-        sized = query.with_only_columns(size).limit(limit + 1)
-        sizes = (await self._session.scalars(sized)).all()
-        limit = fitting(sizes, limit)
-        rows = (await self._session.scalars(query.limit(limit))).all()
-        return [_to_run(row) for row in rows], len(sizes) > limit
+        return [_to_run(row) for row in rows], more
 
     async def open_ids(self) -> list[tuple[str, str]]:
-        """Returns the ids of eval and run of every run that has not ended."""
         rows = await self._session.execute(
-            select(TableRuns.eval_id, TableRuns.id).where(
-                TableRuns.project_id == self._project_id, TableRuns.status.in_(OPEN_RUNS)
+            select(EvalRunTable.eval_id, EvalRunTable.id).where(
+                EvalRunTable.project_id == self._project_id, EvalRunTable.status.in_(OPEN_RUNS)
             )
         )
         return [(row.eval_id, row.id) for row in rows]
@@ -315,10 +300,10 @@ class EvalRunStore:
         """Ends a run at once; its worker can write nothing more. Raises `WrongState`."""
         run = await self.get(eval_id, run_id)
         ended = await self._session.scalar(
-            update(TableRuns)
-            .where(TableRuns.id == run_id, TableRuns.status.in_(OPEN_RUNS))
+            update(EvalRunTable)
+            .where(EvalRunTable.id == run_id, EvalRunTable.status.in_(OPEN_RUNS))
             .values(status=EvalRunStatus.CANCELED.value, finished_at=func.now())
-            .returning(TableRuns.id)
+            .returning(EvalRunTable.id)
         )
         if ended is None:
             raise WrongState(f"Run {run_id} is {run.status.value} and cannot be canceled.")
@@ -330,9 +315,9 @@ class EvalRunStore:
     async def delete(self, eval_id: str, run_id: str) -> None:
         """Deletes a run with its items. Raises `NotFound`."""
         deleted_id = await self._session.scalar(
-            delete(TableRuns)
-            .where(TableRuns.id == run_id, TableRuns.eval_id == eval_id)
-            .returning(TableRuns.id)
+            delete(EvalRunTable)
+            .where(EvalRunTable.id == run_id, EvalRunTable.eval_id == eval_id)
+            .returning(EvalRunTable.id)
         )
         if deleted_id is None:
             raise no_run(run_id)
@@ -346,8 +331,8 @@ class AttachedEvalRunStore:
         self._project_id = project_id
 
     async def insert(self, run: EvalRun) -> None:
-        """Inserts a run without a look at the project's quotas. Raises `NotFound` for an eval that
-        was deleted, and leaves the transaction usable: the end of a job is in it.
+        """Takes no look at quotas. Raises `NotFound` for an eval that was deleted, and leaves the
+        transaction usable: the end of a job is in it.
         """
         with _missing_eval_as_not_found(run):
             async with self._session.begin_nested():
@@ -365,7 +350,7 @@ def _missing_eval_as_not_found(run: EvalRun) -> Iterator[None]:
 
 
 def _insert(project_id: str, run: EvalRun, planned_items: int) -> Insert:
-    return insert(TableRuns).values(
+    return insert(EvalRunTable).values(
         id=run.id,
         project_id=project_id,
         eval_id=run.eval_id,
@@ -390,21 +375,22 @@ class LeasedEvalRunStore:
 
     async def get(self) -> EvalRun:
         row = (
-            await self._session.scalars(select(TableRuns).where(TableRuns.id == self._run_id))
+            await self._session.scalars(select(EvalRunTable).where(EvalRunTable.id == self._run_id))
         ).one()
         return _to_run(row)
 
     async def organization_id(self) -> str:
-        """Returns the organization whose project the run is in."""
         owner = select(ProjectTable.organization_id).join(
-            TableRuns, TableRuns.project_id == ProjectTable.id
+            EvalRunTable, EvalRunTable.project_id == ProjectTable.id
         )
-        return (await self._session.scalars(owner.where(TableRuns.id == self._run_id))).one()
+        return (await self._session.scalars(owner.where(EvalRunTable.id == self._run_id))).one()
 
     async def age_s(self) -> float:
         """Returns the seconds since the run was claimed first, on the database's clock."""
-        age = select(func.extract("epoch", func.now() - TableRuns.started_at))
-        return float((await self._session.scalars(age.where(TableRuns.id == self._run_id))).one())
+        age = select(func.extract("epoch", func.now() - EvalRunTable.started_at))
+        return float(
+            (await self._session.scalars(age.where(EvalRunTable.id == self._run_id))).one()
+        )
 
     async def count(self, tally: Tally) -> None:
         """Writes the totals of the items so far. Progress resets the count of attempts."""
@@ -431,11 +417,11 @@ class LeasedEvalRunStore:
 
     async def _change(self, **values: Any) -> None:
         await self._session.execute(
-            update(TableRuns).where(TableRuns.id == self._run_id).values(**values)
+            update(EvalRunTable).where(EvalRunTable.id == self._run_id).values(**values)
         )
 
 
-def _to_run(row: TableRuns) -> EvalRun:
+def _to_run(row: EvalRunTable) -> EvalRun:
     total = row.passed + row.failed + row.errored
     return from_row(
         EvalRun,
@@ -444,3 +430,118 @@ def _to_run(row: TableRuns) -> EvalRun:
         metadata=row.run_metadata,
         counts=ResultCounts(total, row.errored, row.failed, row.passed),
     )
+
+
+_ORDER = (RolloutTable.prompt_index, RolloutTable.sample_index, RolloutTable.attempt)
+
+
+class ValidationRunStore:
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def page(
+        self,
+        job_id: str,
+        threshold: float | None,
+        *,
+        status: EvalRunStatus | None,
+        after: int | None,
+        limit: int,
+        descending: bool,
+    ) -> tuple[list[ValidationCounts], bool]:
+        """Returns a page by step; `after` is the last step of the page before."""
+        query = self._validations(job_id, threshold)
+        if status is not None:
+            query = query.having(_ended_as(status))
+        if after is not None:
+            query = query.where(
+                RolloutTable.step < after if descending else RolloutTable.step > after
+            )
+        query = query.order_by(RolloutTable.step.desc() if descending else RolloutTable.step)
+        rows = (await self._session.execute(query.limit(limit + 1))).all()
+        page, more = cut(rows, limit)
+        return [ValidationCounts(*row) for row in page], more
+
+    async def get(self, job_id: str, threshold: float | None, step: int) -> ValidationCounts | None:
+        query = self._validations(job_id, threshold).where(RolloutTable.step == step)
+        row = (await self._session.execute(query)).one_or_none()
+        return None if row is None else ValidationCounts(*row)
+
+    async def items(
+        self, job_id: str, step: int, threshold: float | None, **wanted: Unpack[ItemPage]
+    ) -> tuple[list[RolloutRow], bool]:
+        """Returns a page by prompt and sample."""
+        status, index, after = wanted["status"], wanted.get("index"), wanted["after"]
+        query = select(RolloutTable).where(*_of(job_id), RolloutTable.step == step)
+        if index is not None:
+            query = query.where(RolloutTable.prompt_index == index)
+        if status is not None:
+            query = query.where(_has_status(status, threshold))
+        page, more = await Keyset(_ORDER, descending=wanted["descending"]).page(
+            self._session,
+            query,
+            after=after,
+            cursor=[RolloutTable.id == after, *_of(job_id), RolloutTable.step == step],
+            limit=wanted["limit"],
+        )
+        return [to_rollout(row) for row in page], more
+
+    @staticmethod
+    def _validations(
+        job_id: str, threshold: float | None
+    ) -> Select[int, int, int, int, int, int, float, str, str]:
+        of_step = and_(CheckpointTable.job_id == job_id, CheckpointTable.step == RolloutTable.step)
+        return (
+            select(
+                RolloutTable.step,
+                func.count(),
+                func.count().filter(_passes(threshold)),
+                func.count().filter(RolloutTable.reward.is_(None)),
+                func.sum(RolloutTable.prompt_tokens),
+                func.sum(RolloutTable.completion_tokens),
+                func.max(RolloutTable.finished_at, type_=Double),
+                func.max(CheckpointTable.model_name),
+                _first_fault(),
+            )
+            .join(CheckpointTable, of_step, isouter=True)
+            .where(*_of(job_id))
+            .group_by(RolloutTable.step)
+        )
+
+
+def _first_fault() -> ColumnElement[str]:
+    messages = aggregate_order_by(RolloutTable.failure_message, *_ORDER)
+    return func.array_agg(messages).filter(RolloutTable.reward.is_(None))[1]
+
+
+def _ended_as(status: EvalRunStatus) -> ColumnElement[bool]:
+    scored = func.count(RolloutTable.reward)
+    match status:
+        case EvalRunStatus.COMPLETED:
+            return scored > 0
+        case EvalRunStatus.FAILED:
+            return scored == 0
+        case EvalRunStatus.QUEUED | EvalRunStatus.IN_PROGRESS | EvalRunStatus.CANCELED:
+            return false()
+        case _:
+            assert_never(status)
+
+
+def _of(job_id: str) -> tuple[ColumnElement[bool], ...]:
+    return (RolloutTable.job_id == job_id, RolloutTable.split == "valid")
+
+
+def _passes(threshold: float | None) -> ColumnElement[bool]:
+    return RolloutTable.reward > 0 if threshold is None else RolloutTable.reward >= threshold
+
+
+def _has_status(status: ItemStatus, threshold: float | None) -> ColumnElement[bool]:
+    match status:
+        case "pass":
+            return _passes(threshold)
+        case "fail":
+            return ~_passes(threshold)
+        case "error":
+            return RolloutTable.reward.is_(None)
+        case _:
+            assert_never(status)

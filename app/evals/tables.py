@@ -64,12 +64,7 @@ class EvalRunTable(QueuedRow, Base):
         ),
         Index(None, "id", unique=True),
         Index(None, "project_id", "eval_id", "created_at", "id"),
-        Index(
-            "ix_eval_runs_open",
-            "status",
-            "dispatched_at",
-            postgresql_where=_OPEN,
-        ),
+        Index("ix_eval_runs_open", "status", "dispatched_at", postgresql_where=_OPEN),
         *queue_indexes("eval_runs", is_open=_OPEN),
     )
 
@@ -80,7 +75,6 @@ class EvalRunTable(QueuedRow, Base):
     bytes: Mapped[int] = mapped_column(
         BigInteger, Computed("octet_length(data_source::text)", persisted=True)
     )
-    """Counts toward the project's quota of bytes."""
     planned_items: Mapped[int] = mapped_column(BigInteger, server_default=str(MAX_ITEMS))
     """Counts toward the quota of output items until the run ends; then the items that it has do."""
     run_metadata: Mapped[dict[str, Any] | None] = mapped_column(

@@ -14,7 +14,7 @@ from fastapi import APIRouter, FastAPI
 from pydantic.json_schema import models_json_schema
 from typing_extensions import override
 
-from app.jobs.report_schemas import REPORT_PARTS, STREAM_PARTS
+from app.jobs.reply_schemas import REPORT_PARTS, STREAM_PARTS
 from app.kit.fields import LEFT_OUT, DescribedModel
 from app.models.reply_schemas import CHAT_REPLIES, ChatCompletionChunk
 from app.webhooks.schemas import SENT, WebhookEvent

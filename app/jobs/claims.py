@@ -1,32 +1,37 @@
-"""Jobs for processes of the GPU plane: one that reads a job without a lease, those that trackers
-follow, and the claims of all tenants.
-"""
+"""Jobs for the GPU plane: read without a lease, followed by trackers, claimed for all tenants."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, ClassVar, Final
 
-from sqlalchemy import func, or_, select, update
+from sqlalchemy import ColumnElement, delete, exists, func, inspect, or_, select, tuple_, update
 from sqlalchemy.ext.asyncio import AsyncSession
 from typing_extensions import override
 
 from app.across_tenants import ClaimUnitOfWork, CrossTenantUnitOfWork, set_tenant
 from app.database import Database, ProjectUnitOfWork
 from app.events.store import log_end
-from app.jobs.event_store import CheckpointStore, EventStore
-from app.jobs.jobs import OPEN_JOBS, Job, JobStatus, StopRequest
-from app.jobs.rows import pause_job, to_job
+from app.jobs.jobs import ENDED, OPEN_JOBS, Job, JobStatus, StopRequest
+from app.jobs.rows import CheckpointStore, EventStore, JournalStore, pause_job, to_job
+from app.jobs.tables import (
+    CheckpointTable,
+    JobEventTable,
+    JobMetricBlockTable,
+    JobMetricTable,
+    ReportTable,
+)
 from app.jobs.tables import FineTuningJobTable as Table
 from app.kit.errors import NotFound
 from app.kit.leases import WORKER_LOST, Lease, QueuedRows, lock_held
-from app.kit.transactions import Sessions, of_session
+from app.kit.sql import Base
+from app.models.export_store import model_dropped
+from app.models.tables import TunedModelTable as Model
+from app.rollouts.tables import RolloutTable
 
 
 class JobReaderUnitOfWork(ProjectUnitOfWork):
     """A transaction of one project, in which a process without a lease reads a job."""
-
-    def __init__(self, sessions: Sessions, project_id: str) -> None:
-        super().__init__(sessions, {"app.project": project_id})
 
     async def job(self, job_id: str) -> Job:
         """Raises `NotFound` for a job that was deleted."""
@@ -37,13 +42,11 @@ class JobReaderUnitOfWork(ProjectUnitOfWork):
         return to_job(row)
 
     async def secrets(self, job_id: str) -> bytes | None:
-        """Returns the sealed secrets of the job."""
         return await self._session.scalar(select(Table.secrets).where(Table.id == job_id))
 
 
 def job_reader(database: Database, project_id: str) -> JobReaderUnitOfWork:
-    """Returns a transaction of one project."""
-    return JobReaderUnitOfWork(database.sessions, project_id)
+    return JobReaderUnitOfWork(database.sessions, {"app.project": project_id})
 
 
 GIVE_UP_AFTER_S: Final = 24 * 3600.0
@@ -58,11 +61,10 @@ class TrackedJob:
     has_ended: bool
 
 
-class TrackedJobStore:
-    def __init__(self, session: AsyncSession) -> None:
-        self._session = session
+class TrackedJobsUnitOfWork(CrossTenantUnitOfWork):
+    """A transaction that sees the tracked jobs of all tenants."""
 
-    async def all(self) -> list[TrackedJob]:
+    async def jobs(self) -> list[TrackedJob]:
         """Returns the jobs with integrations that have not ended, or ended not long ago."""
         recent = func.now() - timedelta(seconds=GIVE_UP_AFTER_S)
         query = select(
@@ -74,17 +76,6 @@ class TrackedJobStore:
         )
         rows = await self._session.execute(query.order_by(Table.created_at, Table.id))
         return [TrackedJob(*row) for row in rows]
-
-
-class TrackedJobsUnitOfWork(CrossTenantUnitOfWork):
-    """A transaction that sees the tracked jobs of all tenants."""
-
-    tracked = of_session(TrackedJobStore)
-
-
-def tracked_jobs(database: Database) -> TrackedJobsUnitOfWork:
-    """Returns a transaction that lists tracked jobs; only the worker's role gets any."""
-    return TrackedJobsUnitOfWork(database)
 
 
 class ClaimableJobs(QueuedRows):
@@ -112,10 +103,7 @@ class ClaimableJobs(QueuedRows):
         events = EventStore(self._session, lease.project_id)
         await events.append(lease.id, level="error", message=message)
         await log_end(
-            self._session,
-            lease.project_id,
-            event_type="fine_tuning.job.failed",
-            subject=lease.id,
+            self._session, lease.project_id, event_type="fine_tuning.job.failed", subject=lease.id
         )
 
     @override
@@ -160,5 +148,153 @@ class ClaimableJobs(QueuedRows):
 
 
 def job_claims(database: Database) -> ClaimUnitOfWork[ClaimableJobs]:
-    """Returns a transaction that sees all tenants' jobs; only the worker's role gets any row."""
     return ClaimUnitOfWork(database, ClaimableJobs)
+
+
+_CHILDREN: Final[tuple[type[Base], ...]] = (
+    RolloutTable,
+    JobEventTable,
+    JobMetricTable,
+    JobMetricBlockTable,
+    CheckpointTable,
+    ReportTable,
+)
+"""Tables with rows that are removed with a job. Its models are removed with its own row; its eval
+was already deleted by the request.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class EndedJob:
+    project_id: str
+    job_id: str
+    adapters: frozenset[str]
+    """Object keys of adapters to which a model, a checkpoint or the ended job still refers."""
+    removed_models: tuple[str, ...] = ()
+    """Engine names of models that can no longer be called."""
+    deleted: bool = False
+    rollouts_deleted: bool = False
+    clean_after: datetime | None = None
+
+    @property
+    def loses_rollouts(self) -> bool:
+        return self.deleted or self.rollouts_deleted
+
+
+class EndedJobStore:
+    def __init__(self, session: AsyncSession) -> None:
+        self._session = session
+
+    async def unclean(self, limit: int, *, settled_s: float) -> list[EndedJob]:
+        """Returns jobs that ended so long ago that none of their claims still runs."""
+        rows = await self._session.execute(
+            select(
+                Table.project_id,
+                Table.id,
+                Table.status,
+                Table.adapter_key,
+                Table.clean_after,
+                Table.deleted_at.is_not(None).label("deleted"),
+                Table.rollouts_deleted_at.is_not(None).label("rollouts_deleted"),
+            )
+            .where(
+                Table.status.in_(ENDED),
+                or_(Table.lease_owner.is_not(None), Table.clean_after <= func.now()),
+                Table.finished_at <= func.now() - timedelta(seconds=settled_s),
+            )
+            .order_by(Table.finished_at, Table.id)
+            .limit(limit)
+        )
+        return [await self._ended(row) for row in rows.all()]
+
+    async def _ended(self, row: Any) -> EndedJob:
+        await set_tenant(self._session, row.project_id)
+        models = await self._session.execute(
+            select(Model.object_key, Model.engine_name, _removed().label("removed")).where(
+                Model.job_id == row.id
+            )
+        )
+        known = models.all()
+        adapters = {model.object_key for model in known if not model.removed}
+        if not row.deleted:
+            adapters |= await CheckpointStore(self._session, row.project_id).object_keys(row.id)
+            if row.status != JobStatus.SUCCEEDED.value and row.adapter_key is not None:
+                adapters.add(row.adapter_key)
+        return EndedJob(
+            row.project_id,
+            row.id,
+            frozenset(adapters),
+            removed_models=tuple(model.engine_name for model in known if model.removed),
+            deleted=row.deleted,
+            rollouts_deleted=row.rollouts_deleted,
+            clean_after=row.clean_after,
+        )
+
+    async def remove_rollouts(self, job: EndedJob, limit: int) -> int:
+        """Removes at most `limit` rollouts. Returns their number."""
+        await set_tenant(self._session, job.project_id)
+        return await self._remove(RolloutTable, job, limit)
+
+    async def remove_children(self, job: EndedJob, limit: int) -> int:
+        """Removes at most `limit` rows that belong to a deleted job. Returns their number."""
+        await set_tenant(self._session, job.project_id)
+        removed = 0
+        for table in _CHILDREN:
+            removed += await self._remove(table, job, limit - removed)
+        return removed
+
+    async def finish(self, job: EndedJob, *, unloaded: bool, keep_s: float) -> bool:
+        """Removes the job's journal and, once its adapters are `unloaded`, the rows that refer to
+        them. Returns whether its own row was removed: it stays for `keep_s`, so that a list can
+        continue paging after it, and as long as its published model.
+        """
+        await set_tenant(self._session, job.project_id)
+        await JournalStore(self._session, job.project_id).forget_all(job.job_id)
+        if not unloaded:
+            return False
+        living = exists(select(Model.name).where(Model.job_id == job.job_id, ~_removed()))
+        if not job.deleted or await self._session.scalar(select(living)):
+            await self._settle(job, clean_after=None)
+            return False
+        due = Table.deleted_at + timedelta(seconds=keep_s)
+        removed = await self._session.scalar(
+            delete(Table).where(*self._unchanged(job), due <= func.now()).returning(Table.id)
+        )
+        if removed is None:
+            await self._settle(job, clean_after=due)
+        return removed is not None
+
+    async def postpone(self, job: EndedJob, seconds: float) -> None:
+        """Makes `unclean` return the job later, when files of it could not be removed."""
+        await set_tenant(self._session, job.project_id)
+        await self._settle(job, clean_after=func.now() + timedelta(seconds=seconds))
+
+    async def _settle(self, job: EndedJob, *, clean_after: Any) -> None:
+        await self._session.execute(
+            update(Table)
+            .where(*self._unchanged(job))
+            .values(lease_owner=None, clean_after=clean_after)
+        )
+
+    @staticmethod
+    def _unchanged(job: EndedJob) -> Sequence[ColumnElement[bool]]:
+        return (
+            Table.project_id == job.project_id,
+            Table.id == job.job_id,
+            Table.status.in_(ENDED),
+            Table.clean_after.is_not_distinct_from(job.clean_after),
+        )
+
+    async def _remove(self, table: type[Base], job: EndedJob, limit: int) -> int:
+        key = inspect(table).primary_key
+        some = select(*key).where(
+            table.__table__.c.project_id == job.project_id, table.__table__.c.job_id == job.job_id
+        )
+        removed = await self._session.execute(
+            delete(table).where(tuple_(*key).in_(some.limit(limit))).returning(key[0])
+        )
+        return len(removed.all())
+
+
+def _removed() -> ColumnElement[bool]:
+    return or_(Model.deleted_at.is_not(None), model_dropped())

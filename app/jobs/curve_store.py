@@ -27,11 +27,10 @@ from sqlalchemy import values as row_values
 from sqlalchemy.dialects.postgresql import aggregate_order_by, insert
 from sqlalchemy.ext.asyncio import AsyncSession
 
-from app.jobs.curve_detectors import Reduction
-from app.jobs.curves import BLOCK_SIZES, CurveKey, CurveSummary
+from app.jobs.findings import BLOCK_SIZES, CurveKey, CurveSummary
+from app.jobs.stop_rules import Reduction
 from app.jobs.tables import JobMetricBlockTable as Block
 from app.jobs.tables import JobMetricTable as Point
-from app.jobs.tables import JobMetricTable as Table
 from app.kit.ids import Split
 from app.rollouts.metrics import MetricPoint, PackedCurve
 
@@ -65,28 +64,23 @@ class MetricStore:
             .table_valued(*_SENT, name="sent")
             .render_derived()
         )
-        query = insert(Table).from_select(
+        query = insert(Point).from_select(
             ["project_id", "job_id", *_SENT],
             select(literal(self._project_id), literal(job_id), *sent.c),
         )
         await self._session.execute(
             query.on_conflict_do_update(
-                index_elements=[Table.job_id, Table.name, Table.split, Table.step],
+                index_elements=[Point.job_id, Point.name, Point.split, Point.step],
                 set_={"value": query.excluded.value},
             )
         )
 
     async def curve(
-        self,
-        job_id: str,
-        *,
-        names: list[str] | None,
-        split: Split | None,
-        after_step: int | None,
+        self, job_id: str, *, names: list[str] | None, split: Split | None, after_step: int | None
     ) -> list[MetricPoint]:
         """Returns points by name, split and step."""
-        query = select(Table).where(*_chosen(job_id, names, split, after_step=after_step))
-        rows = await self._session.scalars(query.order_by(Table.name, Table.split, Table.step))
+        query = select(Point).where(*_chosen(job_id, names, split, after_step=after_step))
+        rows = await self._session.scalars(query.order_by(Point.name, Point.split, Point.step))
         return [_to_point(row) for row in rows]
 
     async def batch(
@@ -99,8 +93,8 @@ class MetricStore:
         limit: int,
     ) -> list[MetricPoint]:
         """Returns points by name, split and step, from the first one after a point."""
-        order = (Table.name, Table.split, Table.step)
-        query = select(Table).where(*_chosen(job_id, names, split, after_step=None))
+        order = (Point.name, Point.split, Point.step)
+        query = select(Point).where(*_chosen(job_id, names, split, after_step=None))
         if behind is not None:
             query = query.where(tuple_(*order) > tuple_(behind.name, behind.split, behind.step))
         rows = await self._session.scalars(query.order_by(*order).limit(limit))
@@ -115,14 +109,13 @@ class MetricStore:
         after_step: int | None,
         max_points: int,
     ) -> list[MetricPoint]:
-        """Returns points by name, split and step, for each curve those that `extremes` chooses. The
-        database chooses them, because reading all points of many long curves would block the event
-        loop.
+        """Returns the points that `extremes` chooses, by name, split and step. The database
+        chooses, because reading many long curves would block the event loop.
         """
-        curve = (Table.name, Table.split)
-        rank = func.row_number().over(partition_by=curve, order_by=Table.step) - 1
+        curve = (Point.name, Point.split)
+        rank = func.row_number().over(partition_by=curve, order_by=Point.step) - 1
         last = func.count().over(partition_by=curve) - 1
-        query = select(*curve, Table.step, Table.value, rank.label("rank"), last.label("last"))
+        query = select(*curve, Point.step, Point.value, rank.label("rank"), last.label("last"))
         query = query.where(*_chosen(job_id, names, split, after_step=after_step))
         chosen = _extremes(query.subquery(), max_points)
         rows = await self._session.execute(chosen)
@@ -131,29 +124,25 @@ class MetricStore:
         ]
 
     async def names(self, job_id: str) -> set[str]:
-        """Returns the names of the curves that have points."""
-        query = select(Table.name).where(Table.job_id == job_id).distinct()
+        query = select(Point.name).where(Point.job_id == job_id).distinct()
         return set(await self._session.scalars(query))
 
 
 def _chosen(
     job_id: str, names: list[str] | None, split: Split | None, *, after_step: int | None
 ) -> list[ColumnElement[bool]]:
-    """Returns the conditions of a job's points; `None` sets no limit."""
-    conditions: list[ColumnElement[bool]] = [Table.job_id == job_id]
+    conditions: list[ColumnElement[bool]] = [Point.job_id == job_id]
     if names is not None:
-        conditions.append(Table.name.in_(names))
+        conditions.append(Point.name.in_(names))
     if split is not None:
-        conditions.append(Table.split == split)
+        conditions.append(Point.split == split)
     if after_step is not None:
-        conditions.append(Table.step > after_step)
+        conditions.append(Point.step > after_step)
     return conditions
 
 
 def _extremes(ranked: Subquery, count: int) -> Select[Any]:
-    """Returns the query of the points that `extremes` chooses, from those with their `rank` in the
-    curve and that of its `last` one.
-    """
+    """Selects the points of `extremes` from those with their `rank` and that of the `last` one."""
     stretches = max((count - 2) // 2, 0)
     rank, last = ranked.c.rank, ranked.c.last
     is_end = or_(rank == last, rank == 0) if count > 1 else rank == last
@@ -174,7 +163,7 @@ def _extremes(ranked: Subquery, count: int) -> Select[Any]:
     )
 
 
-def _to_point(row: Table) -> MetricPoint:
+def _to_point(row: Point) -> MetricPoint:
     return MetricPoint(row.name, cast("Split", row.split), row.step, row.value)
 
 
@@ -244,9 +233,7 @@ class OutlineStore:
         ends = (
             select(Point.step, Point.value)
             .where(
-                Point.job_id == job_id,
-                Point.name == wanted.c.name,
-                Point.split == wanted.c.split,
+                Point.job_id == job_id, Point.name == wanted.c.name, Point.split == wanted.c.split
             )
             .correlate(wanted)
             .order_by(order)
@@ -263,7 +250,6 @@ class OutlineStore:
         return await self._read(query)
 
     async def steps(self, job_id: str, curve: CurveKey) -> list[int]:
-        """Returns the steps of a curve's points, sorted."""
         query = select(Point.step).where(
             Point.job_id == job_id, tuple_(Point.name, Point.split) == curve
         )
@@ -272,8 +258,8 @@ class OutlineStore:
     async def between(
         self, job_id: str, steps: Sequence[int], reductions: Mapping[str, Reduction]
     ) -> list[PackedCurve]:
-        """Returns training curves with one value for each of these steps, over the points since the
-        one before; a step without any is left out. The steps are sorted.
+        """Returns training curves with one value for each sorted step, over the points since the
+        one before; steps without any are left out.
         """
         if not steps or not reductions:
             return []

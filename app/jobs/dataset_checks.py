@@ -1,39 +1,36 @@
-"""Makes the tasks of a job's built-in environment, as rows of its two files.
+"""Checks the files of a call, makes the tasks of its environment, chooses the grader of `auto`.
 
-Plain data in and out, so that the API can run it in a separate process and the command line can run
-the same code.
+Plain data in and out: the API runs it in a process of its own, the command line directly.
 """
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, assert_never
+from typing import Any, Final
 
+from pydantic import ValidationError
+
+from app.curricula.curricula import CurriculumSplit
 from app.files.datasets import OVERLAPPING_ROWS, TOOLS_NOT_RUN, Overlap
 from app.files.division import UNREAD_DIFFICULTY, UNREAD_DIFFICULTY_MESSAGE
-from app.files.rows import (
-    MAX_TRAIN_EXAMPLES,
-    MAX_VALID_EXAMPLES,
-    MIN_EXAMPLES,
-    DatasetError,
-    is_blank,
-    load_line,
-)
+from app.files.rows import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES, DatasetError, is_blank, load_line
 from app.files.table_formats import MAX_CONTENT_BYTES, is_parquet, parquet_header, parquet_records
 from app.files.table_texts import TableFault
+from app.graders.choice import GraderChoice, NoGraderFits, RowFacts, choose_grader, row_facts
+from app.graders.definitions import AutoGrader
+from app.graders.grader_model import AUTO
 from app.jobs.file_checks import (
     FileRules,
-    Lengths,
     ReadFile,
+    answer_issues,
     length_issues,
     lines_of,
     prompt_lengths,
     read_file,
-    row_reader,
     token_lengths,
+    tool_problems,
 )
-from app.jobs.method_parts import method_of, reinforcement_of
+from app.jobs.methods import method_of, reinforcement_of
 from app.jobs.preflight import (
     DatasetReport,
     FileSummary,
@@ -42,9 +39,8 @@ from app.jobs.preflight import (
     TokenLengths,
 )
 from app.jobs.reinforcement import steps_of
-from app.jobs.row_checks import answer_issues, tool_problems
+from app.jobs.response_formats import answer_schema
 from app.kit.errors import InvalidRequest, PreflightIssue
-from app.models.models import BaseModelSpec
 from app.rollouts.chat_template import Message
 from app.rollouts.renderer import Renderer
 from app.tools.environments import (
@@ -63,14 +59,7 @@ from app.tools.word_problems import PROBLEM_COLUMNS, UnreadableProblem, row_of
 _Row = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class EnvironmentTasks:
-    training: list[_Row]
-    validation: list[_Row]
-
-
 def environment_of(body: _Row) -> AnyEnvironment | None:
-    """Returns the environment of a call's JSON, `None` for a call without one or a faulty one."""
     sent = reinforcement_of(method_of(body)).get("environment")
     try:
         return None if sent is None else read_environment(sent)
@@ -79,9 +68,7 @@ def environment_of(body: _Row) -> AnyEnvironment | None:
 
 
 def with_environment_grader(body: _Row, environment: AnyEnvironment) -> _Row:
-    """Returns the JSON of a call with the environment's grader, unless the call has its own, and
-    with the environment in place of its name.
-    """
+    """Puts in the environment, and its grader unless the call has its own."""
     inner = reinforcement_of(method_of(body))
     if is_built_in_name(inner.get("environment")):
         inner = {**inner, "environment": {"type": inner["environment"]}}
@@ -90,10 +77,8 @@ def with_environment_grader(body: _Row, environment: AnyEnvironment) -> _Row:
     return {**body, "method": {**body["method"], "reinforcement": inner}}
 
 
-def tasks_of(environment: BuiltIn, file: Path | None) -> EnvironmentTasks:
-    """Makes the tasks. `file` has the problems of an environment that names one. Raises
-    `InvalidRequest`, and `OSError` if the file does not exist.
-    """
+def tasks_of(environment: BuiltIn, file: Path | None) -> dict[CurriculumSplit, list[_Row]]:
+    """`file` has the problems, if named. Raises `InvalidRequest`, and `OSError` without it."""
     rows = None if file is None else _problems_of(file)
     count = environment.problems if rows is None else len(rows)
     check_count(environment, count)
@@ -101,14 +86,13 @@ def tasks_of(environment: BuiltIn, file: Path | None) -> EnvironmentTasks:
     def row(number: int) -> _Row:
         return environment.row(number) if rows is None else rows[number]
 
-    return EnvironmentTasks(
-        [row(number) for number in training_numbers(environment, count)],
-        [row(number) for number in validation_numbers(environment, count)],
-    )
+    return {
+        "training": [row(number) for number in training_numbers(environment, count)],
+        "validation": [row(number) for number in validation_numbers(environment, count)],
+    }
 
 
 def _problems_of(path: Path) -> list[_Row]:
-    """Returns the problems of a file, each question once."""
     rows = dict[str, _Row]()
     try:
         for location, number, line in _lines(path):
@@ -127,9 +111,6 @@ def _problems_of(path: Path) -> list[_Row]:
 
 
 def _lines(path: Path) -> Iterator[tuple[str, int, bytes]]:
-    """Yields location, number and JSON of each row of a JSONL or Parquet file. Raises
-    `TableFault`.
-    """
     if is_parquet(path):
         header = parquet_header(path, most_bytes=MAX_CONTENT_BYTES)
         missing = [name for name in PROBLEM_COLUMNS if name not in header]
@@ -159,7 +140,6 @@ _TOOLS: Final = "method.reinforcement.tools"
 
 
 def inspect(request: InspectionRequest) -> DatasetReport:
-    """Reads both files and the model's tokenizer. Raises `OSError` if a file does not exist."""
     files = {
         param: read_file(path, _rules(request, param))
         for param, path in (
@@ -171,7 +151,16 @@ def inspect(request: InspectionRequest) -> DatasetReport:
     for file in files.values():
         file.offer_on_every_row(request.shared_tools)
     base = request.base_model
-    renderer = _renderer(base, request.reasoning_effort)
+    renderer = (
+        None
+        if base is None
+        else Renderer(
+            base.path,
+            tool_parser=base.tool_parser,
+            chat_template=base.chat_template,
+            reasoning_effort=request.reasoning_effort,
+        )
+    )
     issues = list(_without_method(request, files.get("training_file")))
     issues += [issue for file in files.values() for issue in file.issues]
     summaries: dict[str, FileSummary] = {}
@@ -181,18 +170,22 @@ def inspect(request: InspectionRequest) -> DatasetReport:
         if renderer is not None and base is not None:
             tokens = prompt_lengths(renderer, file)
             lengths = token_lengths(tokens, base)
-            issues += _length_issues(request, param, file, tokens, renderer=renderer, base=base)
+            issues += (
+                length_issues(request, param, tokens, base)
+                if request.method == "reinforcement"
+                else answer_issues(request, param, file, tokens, renderer=renderer, base=base)
+            )
             issues += _tool_issues(renderer, file, param, checked, shared=len(request.shared_tools))
         summaries[param] = _summary(file, lengths)
-    overlap = _overlap(files)
+    overlap: Overlap | None = None
+    if len(files) == 2:  # noqa: PLR2004 - two files overlap
+        overlap = files["training_file"].prompts.overlap(files["validation_file"].prompts)
     if overlap is not None and overlap.rows:
         issues.append(
             PreflightIssue("warning", OVERLAPPING_ROWS, overlap.warning, "validation_file")
         )
     issues += _tool_use(request, files)
-    issues += _batch_size_issue(request, files.get("training_file"))
-    issues += _interval_issue(request, files.get("training_file"))
-    issues += _difficulty_issue(request, files.get("training_file"))
+    issues += _training_issues(request, files.get("training_file"))
     return DatasetReport(
         training=summaries.get("training_file"),
         validation=summaries.get("validation_file"),
@@ -204,30 +197,9 @@ def inspect(request: InspectionRequest) -> DatasetReport:
     )
 
 
-def _length_issues(
-    request: InspectionRequest,
-    param: str,
-    file: ReadFile,
-    tokens: Lengths,
-    *,
-    renderer: Renderer,
-    base: BaseModelSpec,
-) -> Iterator[PreflightIssue]:
-    match request.method:
-        case "reinforcement":
-            return length_issues(request, param, tokens, base)
-        case "supervised" | "dpo":
-            return answer_issues(request, param, file, tokens, renderer=renderer, base=base)
-        case _:
-            assert_never(request.method)
-
-
 def _without_method(
     request: InspectionRequest, training: ReadFile | None
 ) -> Iterator[PreflightIssue]:
-    """Reports the missing method as the cause, if all rows of a call without a method are
-    faulty.
-    """
     if training is None or request.names_method or not 0 < training.rows == training.faulty_rows:
         return
     message = (
@@ -239,7 +211,6 @@ def _without_method(
 
 
 def _sample_rows(request: InspectionRequest, param: str, file: ReadFile) -> list[SampleRow]:
-    """Returns an even sample of the rows that are short enough to be passed on."""
     count = min(request.sample_rows, len(file.sampled))
     lines = list(file.sampled)
     chosen = [lines[number * len(lines) // count] for number in range(count)]
@@ -248,25 +219,9 @@ def _sample_rows(request: InspectionRequest, param: str, file: ReadFile) -> list
 
 
 def _rules(request: InspectionRequest, param: str) -> FileRules:
-    training = param == "training_file"
+    most = MAX_TRAIN_EXAMPLES if param == "training_file" else MAX_VALID_EXAMPLES
     return FileRules(
-        param=param,
-        code=f"invalid_{param}",
-        read_row=row_reader(request.method, request.job_tools, request.train_on),
-        min_rows=MIN_EXAMPLES,
-        max_rows=MAX_TRAIN_EXAMPLES if training else MAX_VALID_EXAMPLES,
-        needs=request.needs,
-    )
-
-
-def _renderer(base: BaseModelSpec | None, effort: str | None) -> Renderer | None:
-    if base is None:
-        return None
-    return Renderer(
-        base.path,
-        tool_parser=base.tool_parser,
-        chat_template=base.chat_template,
-        reasoning_effort=effort,
+        param, request.method, request.job_tools, most, request.train_on, request.needs
     )
 
 
@@ -282,12 +237,7 @@ def _summary(file: ReadFile, lengths: TokenLengths | None) -> FileSummary:
 
 
 def _tool_issues(
-    renderer: Renderer,
-    file: ReadFile,
-    param: str,
-    checked: list[list[Message]],
-    *,
-    shared: int,
+    renderer: Renderer, file: ReadFile, param: str, checked: list[list[Message]], *, shared: int
 ) -> Iterator[PreflightIssue]:
     """Checks each set of tools once, at the first measured row that offers it. The last `shared`
     ones are those of MCP servers.
@@ -317,59 +267,37 @@ def _tool_issues(
             )
 
 
-def _overlap(files: dict[str, ReadFile]) -> Overlap | None:
-    if len(files) < 2:  # noqa: PLR2004 - two files overlap
-        return None
-    return files["training_file"].prompts.overlap(files["validation_file"].prompts)
-
-
-def _batch_size_issue(
+def _training_issues(
     request: InspectionRequest, training: ReadFile | None
 ) -> Iterator[PreflightIssue]:
-    size = request.batch_size
-    if training is not None and size is not None and 0 < training.rows < size:
+    """Yields the settings that do not fit the rows of the training file."""
+    if training is None or not training.rows:
+        return
+    size, sent = request.batch_size, request.hyperparameters
+    if size is not None and training.rows < size:
         message = (
             f"batch_size {size} is over the {training.rows} rows of the training file: each step "
             f"takes all {training.rows} of them."
         )
         param = f"method.{request.method}.hyperparameters.batch_size"
         yield PreflightIssue("warning", "batch_size_over_rows", message, param)
-
-
-def _interval_issue(
-    request: InspectionRequest, training: ReadFile | None
-) -> Iterator[PreflightIssue]:
-    sent = request.hyperparameters
-    if sent is None or sent.eval_interval == "auto" or training is None or not training.rows:
-        return
-    steps = steps_of(sent, training.rows)
-    if sent.eval_interval > steps:
+    steps = None if sent is None else steps_of(sent, training.rows)
+    if sent is not None and steps and sent.eval_interval != "auto" and sent.eval_interval > steps:
         message = (
             f"eval_interval {sent.eval_interval} is over the {steps} steps of the job: it "
             "validates at its beginning and its end alone."
         )
         param = "method.reinforcement.hyperparameters.eval_interval"
         yield PreflightIssue("warning", "eval_interval_over_steps", message, param)
-
-
-def _difficulty_issue(
-    request: InspectionRequest, training: ReadFile | None
-) -> Iterator[PreflightIssue]:
-    if request.reads_difficulty and training is not None and training.unread_difficulties:
+    if request.reads_difficulty and training.unread_difficulties:
         message = f"{UNREAD_DIFFICULTY_MESSAGE} {training.unread_difficulties} rows have such one."
         line = training.first_unread_difficulty
         yield PreflightIssue("warning", UNREAD_DIFFICULTY, message, "training_file", line)
 
 
 def _tool_use(request: InspectionRequest, files: dict[str, ReadFile]) -> Iterator[PreflightIssue]:
-    """Compares the tools of rows with those of the job."""
-    match request.method:
-        case "reinforcement":
-            pass
-        case "supervised" | "dpo":
-            return
-        case _:
-            assert_never(request.method)
+    if request.method != "reinforcement":
+        return
     if any(file.faulty_rows for file in files.values()):
         return  # the tools of faulty rows are not known
     offered = {name for file in files.values() for name in file.tools}
@@ -380,3 +308,56 @@ def _tool_use(request: InspectionRequest, files: dict[str, ReadFile]) -> Iterato
     for name in sorted(request.job_tools - offered) if files else ():
         message = f"Tool '{name}' is registered with the job, but no row offers it to the model."
         yield PreflightIssue("warning", "unused_tool", message, _TOOLS)
+
+
+GRADER_PARAM: Final = "method.reinforcement.grader"
+
+
+def auto_of(body: dict[str, Any]) -> AutoGrader | None:
+    sent = reinforcement_of(method_of(body)).get("grader")
+    if not isinstance(sent, dict) or sent.get("type") != AUTO:
+        return None
+    try:
+        return AutoGrader.model_validate(sent)
+    except ValidationError:
+        return None
+
+
+def with_grader(body: dict[str, Any], choice: GraderChoice) -> dict[str, Any]:
+    inner = {**reinforcement_of(method_of(body)), "grader": choice.grader}
+    return {**body, "method": {**body["method"], "reinforcement": inner}}
+
+
+def choice_warnings(choice: GraderChoice) -> list[PreflightIssue]:
+    if choice.warning is None:
+        return []
+    return [PreflightIssue("warning", "unused_judge", choice.warning, f"{GRADER_PARAM}.model")]
+
+
+def choose_from_files(
+    training: Path, validation: Path | None, auto: AutoGrader, response_format: Any
+) -> GraderChoice:
+    """Raises `InvalidRequest` if the rows lack a key, `OSError` if a file does not exist."""
+    facts = [*_facts_of(training, "training", most=MAX_TRAIN_EXAMPLES)]
+    if validation is not None:
+        facts += _facts_of(validation, "validation", most=MAX_VALID_EXAMPLES)
+    try:
+        return choose_grader(auto, facts, answer_schema=answer_schema(response_format))
+    except NoGraderFits as fault:
+        raise fault.at(GRADER_PARAM) from fault
+
+
+def _facts_of(path: Path, label: str, *, most: int) -> Iterator[RowFacts]:
+    rows = 0
+    with path.open("rb") as file:
+        for number, line in lines_of(file):
+            if is_blank(line):
+                continue
+            try:
+                item = load_line(line, number)
+            except DatasetError:
+                continue
+            rows += 1
+            if rows > most:
+                return
+            yield row_facts(item, number, file=label)

@@ -1,19 +1,27 @@
-"""Reads the lines of a JSON Lines file in bounded memory."""
+"""Reads a file of rows in bounded memory: faults, tools, prompts and their lengths."""
 
 import heapq
+import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
 from statistics import fmean
 from typing import Any, BinaryIO, Final, assert_never
 
 from app.files.datasets import Prompts, inspect_row, prompt_messages
 from app.files.division import has_unread_difficulty
-from app.files.rows import MAX_ROW_BYTES, DatasetError, is_blank
-from app.jobs.preflight import InspectionRequest, TokenLengths
-from app.jobs.row_tries import NO_NEEDS, RowFaults, RowNeeds
+from app.files.rows import (
+    MAX_ROW_BYTES,
+    MIN_EXAMPLES,
+    DatasetError,
+    is_blank,
+    learned_turns,
+    nothing_left,
+)
+from app.jobs.preflight import NO_NEEDS, InspectionRequest, RowFaults, RowNeeds, TokenLengths
 from app.jobs.supervised import MethodType, TrainOn
 from app.kit.errors import InvalidRequest, IssueSeverity, PreflightIssue
 from app.models.chat import NO_ROOM_CURE, fills_context, full_context
@@ -34,7 +42,7 @@ def lines_of(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
 
 
 MAX_ISSUES: Final = 100
-_SHOWN_LINES_FILES: Final = 5
+_SHOWN_LINES: Final = 5
 _INDEX: Final = re.compile(r"/[0-9]+(?=/|$)", re.ASCII)
 """An index in a JSON pointer: the same fault may be in the first message and in the second one."""
 _EVEN_SAMPLE: Final = 2000
@@ -50,23 +58,20 @@ class RowPrompt:
     item: dict[str, Any]
 
 
-RowReader = Callable[[bytes, int], tuple[RowPrompt | None, list[DatasetError]]]
-"""Reads a line with its number: returns the row's prompt, `None` for an unusable row, and all of
-its faults.
-"""
-
-
 @dataclass(frozen=True, slots=True)
 class FileRules:
     """Rules for reading a file of a job; issues contain its `param` and `code`."""
 
     param: str
-    code: str
-    read_row: RowReader
-    min_rows: int
+    method: MethodType
+    job_tools: frozenset[str] | None
     max_rows: int
+    train_on: TrainOn = "all"
     needs: RowNeeds = NO_NEEDS
-    """Requirements of the graders for every row."""
+
+    @property
+    def code(self) -> str:
+        return f"invalid_{self.param}"
 
 
 @dataclass(slots=True)
@@ -79,12 +84,10 @@ class ReadFile:
     unread_difficulties: int = 0
     """Rows whose difficulty no ordering reads."""
     first_unread_difficulty: int | None = None
-    """Line of the first of them."""
     sampled: dict[int, RowPrompt] = field(default_factory=dict)
     """Prompts to measure by line number: an even sample and the longest rows."""
 
     def offer_on_every_row(self, tools: Sequence[dict[str, Any]]) -> None:
-        """Adds tools to the prompts that are measured, after each row's own."""
         self.sampled = {
             line: replace(prompt, tools=[*prompt.tools, *tools])
             for line, prompt in self.sampled.items()
@@ -92,9 +95,7 @@ class ReadFile:
 
 
 def read_file(path: Path, rules: FileRules) -> ReadFile:
-    """Reads the whole file once. Equal faults are one issue; past the first 100 of them, faults are
-    only counted.
-    """
+    """Equal faults are one issue; past the first 100 of them, faults are only counted."""
     result, unmet, equal = ReadFile(), RowFaults(rules.needs), _EqualFaults()
     sampler = _RowSampler()
     with path.open("rb") as file:
@@ -104,11 +105,14 @@ def read_file(path: Path, rules: FileRules) -> ReadFile:
             result.rows += 1
             if result.rows > rules.max_rows:
                 continue
-            prompt, faults = rules.read_row(line, number)
-            if prompt is None:
+            item, faults = inspect_row(
+                rules.method, line, number, job_tools=rules.job_tools, train_on=rules.train_on
+            )
+            if item is None:
                 result.faulty_rows += 1
                 equal.see(faults)
                 continue
+            prompt = _prompt(rules.method, item)
             result.tools.update(str(tool["function"]["name"]) for tool in prompt.tools)
             result.prompts.see(prompt.messages, number)
             unmet.see(prompt.item, number)
@@ -119,10 +123,7 @@ def read_file(path: Path, rules: FileRules) -> ReadFile:
     result.sampled = sampler.prompts()
     result.issues += equal.issues(rules)
     result.issues += _count_issues(result, rules, unlisted=equal.unlisted)
-    result.issues += [
-        PreflightIssue("error", fault.code, fault.message, fault.param, fault.line)
-        for fault in unmet.found(rules.param.removesuffix("_file"))
-    ]
+    result.issues += unmet.found(rules.param.removesuffix("_file"))
     return result
 
 
@@ -145,7 +146,7 @@ class _EqualFaults:
             self._first.setdefault(key, fault)
             self._counts[key] += 1
             lines = self._lines.setdefault(key, [])
-            if fault.line not in lines and len(lines) <= _SHOWN_LINES_FILES:
+            if fault.line not in lines and len(lines) <= _SHOWN_LINES:
                 lines.append(fault.line)
 
     def issues(self, rules: FileRules) -> Iterator[PreflightIssue]:
@@ -162,11 +163,10 @@ class _EqualFaults:
 
 
 def _repeated(count: int, lines: Sequence[int]) -> str:
-    """Returns the number of equal faults and their first lines; nothing for a single one."""
     if count == 1:
         return ""
-    shown = ", ".join(map(str, lines[:_SHOWN_LINES_FILES]))
-    more = ", …" if len(lines) > _SHOWN_LINES_FILES else ""
+    shown = ", ".join(map(str, lines[:_SHOWN_LINES]))
+    more = ", …" if len(lines) > _SHOWN_LINES else ""
     noun = "line" if len(lines) == 1 else "lines"
     return f" ({count} times, {noun} {shown}{more})"
 
@@ -176,10 +176,9 @@ def _count_issues(result: ReadFile, rules: FileRules, *, unlisted: int) -> Itera
     if unlisted > 0:
         message = f"{unlisted} more faults, in {result.faulty_rows} faulty rows altogether."
         yield PreflightIssue("error", rules.code, message, rules.param)
-    if result.rows < rules.min_rows:
+    if result.rows < MIN_EXAMPLES:
         message = (
-            f"{label} has {result.rows} example(s), but must have at least {rules.min_rows} "
-            "examples"
+            f"{label} has {result.rows} example(s), but must have at least {MIN_EXAMPLES} examples"
         )
         yield PreflightIssue("error", "invalid_n_examples", message, rules.param)
     if result.rows > rules.max_rows:
@@ -221,30 +220,11 @@ class _RowSampler:
         return dict(sorted({**even, **self._long}.items()))
 
 
-def row_reader(
-    method: MethodType, job_tools: frozenset[str] | None, train_on: TrainOn = "all"
-) -> RowReader:
-    """Returns the reader of a method's rows; `job_tools` and `train_on` as in `inspect_row`."""
-
-    def read_row(line: bytes, number: int) -> tuple[RowPrompt | None, list[DatasetError]]:
-        item, faults = inspect_row(method, line, number, job_tools=job_tools, train_on=train_on)
-        return (None if item is None else _prompt(method, item)), faults
-
-    return read_row
-
-
 def _prompt(method: MethodType, item: dict[str, Any]) -> RowPrompt:
-    match method:
-        case "reinforcement" | "supervised":
-            offering = item
-        case "dpo":
-            offering = item["input"]
-        case _:
-            assert_never(method)
+    offering = item["input"] if method == "dpo" else item
     return RowPrompt(prompt_messages(method, item), offering.get("tools") or [], item)
 
 
-_SHOWN_LINES = 5
 PROMPT_EXCEEDS_CONTEXT = "prompt_exceeds_context"
 
 Lengths = dict[int, int]
@@ -252,7 +232,6 @@ Lengths = dict[int, int]
 
 
 def prompt_lengths(renderer: Renderer, file: ReadFile) -> Lengths:
-    """Returns the lengths of the sampled prompts that the template renders."""
     lengths: Lengths = {}
     for line, prompt in file.sampled.items():
         try:
@@ -298,3 +277,208 @@ def length_issues(
         f"no token for an answer. {NO_ROOM_CURE}."
     )
     yield PreflightIssue(severity, PROMPT_EXCEEDS_CONTEXT, message, param, full[0])
+
+
+_DECODER: Final = json.JSONDecoder()
+_DEEPEST: Final = 6
+_TEXT: Final = 'a "quoted" wörd'
+_LEAVES: Final = {"integer": 7, "number": 2.5, "boolean": True, "null": None}
+_BRANCHES: Final = ("anyOf", "oneOf", "allOf")
+_UNSAID: Final = frozenset({"strict", "required", "additionalProperties", "title", "$schema"})
+"""Keys that few templates show, and without which a model makes the same calls."""
+_MOST_PARTS: Final = 40
+"""Largest number of parts of one tool whose absence is rendered."""
+_MOST_NAMED: Final = 5
+
+Part = tuple[str, tuple[str, ...]]
+"""A part of a function in words, and its keys from the outermost on."""
+
+
+def tool_problems(
+    renderer: Renderer, messages: list[Message], tools: list[Message]
+) -> Iterator[tuple[int, str]]:
+    """Yields positions in `tools` with problems. Raises `InvalidRequest` of the template."""
+    rendered = list(_objects(renderer.prompt_text(messages, tools)))
+    shown = renderer.control_text.tools(tools) or []
+    for position, (tool, safe) in enumerate(zip(tools, shown, strict=True)):
+        function = tool["function"]
+        if safe not in rendered and safe["function"] not in rendered:
+            hidden = _hidden_parts(renderer, messages, tools, position)
+            if hidden:
+                yield position, f"the chat template does not show the model {_listing(hidden)}"
+        problem = _call_problem(renderer, messages, tools, function)
+        if problem is not None:
+            yield position, problem
+
+
+def _hidden_parts(
+    renderer: Renderer, messages: list[Message], tools: list[Message], position: int
+) -> list[str]:
+    whole = renderer.prompt_text(messages, tools)
+    hidden: list[Part] = []
+    for words, path in islice(_parts(tools[position]["function"]), _MOST_PARTS):
+        if any(path[: len(outer)] == outer for _, outer in hidden):
+            continue
+        tool = {**tools[position], "function": _without(tools[position]["function"], path)}
+        try:
+            shorter = renderer.prompt_text(
+                messages, [*tools[:position], tool, *tools[position + 1 :]]
+            )
+        except InvalidRequest:  # the template reads it
+            continue
+        if shorter == whole:
+            hidden.append((words, path))
+    return [words for words, _ in hidden]
+
+
+def _parts(function: dict[str, Any]) -> Iterator[Part]:
+    if function.get("description"):
+        yield "its description", ("description",)
+    parameters = function.get("parameters")
+    if isinstance(parameters, dict) and parameters:
+        yield "its parameters", ("parameters",)
+        yield from _properties(parameters, ("parameters",), "")
+
+
+def _properties(schema: dict[str, Any], path: tuple[str, ...], outer: str) -> Iterator[Part]:
+    named = schema.get("properties")
+    if not isinstance(named, dict) or len(path) > 2 * _DEEPEST:
+        return
+    for name, inner in named.items():
+        at, full = (*path, "properties", name), f"{outer}{name}"
+        yield f"the parameter '{full}'", at
+        if not isinstance(inner, dict):
+            continue
+        for key in sorted(inner.keys() - _UNSAID - {"properties"}):
+            yield f"'{key}' of the parameter '{full}'", (*at, key)
+        yield from _properties(inner, at, f"{full}.")
+
+
+def _without(value: dict[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
+    first, *rest = path
+    if rest:
+        return {**value, first: _without(value[first], tuple(rest))}
+    return {key: inner for key, inner in value.items() if key != first}
+
+
+def _listing(parts: list[str]) -> str:
+    more = len(parts) - _MOST_NAMED
+    return ", ".join(parts[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _call_problem(
+    renderer: Renderer, messages: list[Message], tools: list[Message], function: dict[str, Any]
+) -> str | None:
+    arguments = example_of(function.get("parameters") or {})
+    if not isinstance(arguments, dict):
+        return "its parameters describe no JSON object, so the model cannot fill them"
+    try:
+        parsed = renderer.reread_call(messages, tools, name=function["name"], arguments=arguments)
+    except InvalidRequest as error:
+        return f"the chat template cannot show a call of it: {error.message}"
+    if len(parsed) != 1 or parsed[0].name != function["name"]:
+        return "a call of it is not read back by the tool-call parser"
+    if json.loads(parsed[0].arguments_json) != arguments:
+        return "the arguments of a call of it are read back differently"
+    return None
+
+
+def _objects(text: str) -> Iterator[Any]:
+    start = text.find("{")
+    while start != -1:
+        try:
+            value, end = _DECODER.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            start = text.find("{", start + 1)
+            continue
+        yield value
+        start = text.find("{", end)
+
+
+def example_of(schema: Any, depth: int = 0) -> Any:
+    """Returns a value of a JSON schema's type; constraints beyond type and enum are ignored."""
+    if not isinstance(schema, dict) or depth > _DEEPEST:
+        return _TEXT
+    choices = schema.get("enum")
+    if isinstance(choices, list) and choices:
+        return choices[0]
+    branch = next((schema[key][0] for key in _BRANCHES if _listed(schema, key)), None)
+    if branch is not None:
+        return example_of(branch, depth + 1)
+    kind = schema.get("type", "object" if "properties" in schema or depth == 0 else "string")
+    kind = kind[0] if isinstance(kind, list) and kind else kind
+    if kind == "object":
+        properties = schema.get("properties")
+        named = properties.items() if isinstance(properties, dict) else ()
+        return {name: example_of(inner, depth + 1) for name, inner in named}
+    if kind == "array":
+        return [example_of(schema.get("items"), depth + 1)]
+    return _LEAVES.get(kind, _TEXT) if isinstance(kind, str) else _TEXT
+
+
+def _listed(schema: dict[str, Any], key: str) -> bool:
+    return isinstance(schema.get(key), list) and bool(schema[key])
+
+
+ANSWERS_CUT = "answers_cut"
+
+
+def answer_issues(
+    request: InspectionRequest,
+    param: str,
+    file: ReadFile,
+    by_line: Lengths,
+    *,
+    renderer: Renderer,
+    base: BaseModelSpec,
+) -> Iterator[PreflightIssue]:
+    """`by_line` has the lengths of whole examples."""
+    limit, cut = base.context_length, 0
+    for line in by_line:
+        found = _span(request, file.sampled[line], by_line[line], limit, renderer)
+        if found is None:
+            continue
+        begins, ends = found
+        if begins >= limit:
+            message = f"Line {line}: {nothing_left(limit)}"
+            yield PreflightIssue("error", f"invalid_{param}", message, param, line)
+        else:
+            cut += ends > limit
+    if cut:
+        label = param.removesuffix("_file")
+        message = (
+            f"{cut} of {len(by_line)} measured {label} examples are longer than {limit} tokens and "
+            "are cut at their end"
+        )
+        yield PreflightIssue("warning", ANSWERS_CUT, message, param)
+
+
+def _span(
+    request: InspectionRequest, prompt: RowPrompt, length: int, limit: int, renderer: Renderer
+) -> tuple[int, int] | None:
+    """Returns the tokens before the first learned answer and up to the end of the longest one,
+    `None` for a row that fits or that the template cannot render.
+    """
+    match request.method:
+        case "supervised":
+            if length <= limit:  # with the beginning of another turn
+                return None
+            learned = learned_turns(prompt.item["messages"], request.train_on)
+            before, texts = learned[0], [prompt.messages[: learned[-1] + 1]]
+        case "dpo":
+            asked = prompt.item["input"]["messages"]
+            answers = (prompt.item[name] for name in ("preferred_output", "non_preferred_output"))
+            before, texts = len(asked), [[*asked, *answer] for answer in answers]
+        case "reinforcement":
+            raise ValueError("the answers of a reinforcement job are sampled")
+        case _:
+            assert_never(request.method)
+    tools = prompt.tools
+    try:
+        ends = [
+            len(renderer.prompt_ids(text[:-1], tools)) + len(renderer.turn_ids(text, tools))
+            for text in texts
+        ]
+        return len(renderer.prompt_ids(texts[0][:before], tools)), max(ends)
+    except InvalidRequest:
+        return None

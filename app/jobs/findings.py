@@ -1,33 +1,202 @@
-"""A finding: one sentence about the state of a job, and its severity."""
+"""Curves of a job, and findings: sentences about its state, each with a severity."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
+from itertools import groupby
 from math import ceil, hypot
-from typing import Any, Final, Literal, assert_never
+from typing import Any, Final, Literal, TypeVar
 
 from pydantic import ValidationError
 
 from app.graders.definitions import AnyGrader, read_grader
-from app.jobs.curve_detectors import Reduction, RuleDetector, StepValues
-from app.jobs.curves import Curve, Curves, OutlinedCurves
 from app.jobs.intervals import Gain, unpaired_gain
-from app.jobs.methods import (
-    StoredDpoMethod,
-    StoredMethod,
-    StoredReinforcementMethod,
-    StoredSupervisedMethod,
-)
+from app.jobs.method_faults import paths_of_judges
+from app.jobs.methods import StoredMethod
 from app.jobs.stop_options import (
     PreferenceStopOptions,
     ReinforcementStopOptions,
     StopOptions,
     StopRule,
 )
-from app.jobs.stop_rules import LOSSES, REWARD, ObjectiveCurves, build_detector, reward_of
-from app.jobs.warnings import paths_of_judges
+from app.jobs.stop_rules import (
+    LOSSES,
+    REWARD,
+    ObjectiveCurves,
+    Reduction,
+    RuleDetector,
+    StepValues,
+    build_detector,
+    reward_of,
+)
+from app.jobs.supervised import MethodType
+from app.kit.errors import InvalidRequest
 from app.kit.ids import Split
 from app.rollouts import metrics as names
-from app.rollouts.metrics import MetricPoint, PackedCurve
+from app.rollouts.metrics import JobPart, MetricPoint, PackedCurve, part_of
+from app.rollouts.trajectory import UNKNOWN_TOOL, UNPARSABLE_CALL
+from app.tools.environment_options import HTTP
+
+Curve = Mapping[int, float]
+Curves = Mapping[tuple[str, Split], Curve]
+"""Values by step, for each pair of curve name and split."""
+_NO_TOOL: Final = frozenset({UNKNOWN_TOOL, UNPARSABLE_CALL})
+_COMPARED: Final = 80
+_SHOWN: Final = 10
+_SIMILARITY: Final = 0.5
+_PARTS: Final[dict[JobPart, tuple[str, str, str]]] = {
+    "<tool>": ("tool/", "tool", "tools"),
+    "<child>": ("grader/", "grader", "children of a 'multi' grader"),
+    "<name>": ("reward/component/", "component", "components"),
+}
+"""What precedes the part in a curve's name; one and several such parts in words."""
+
+
+def check_parts(sent: Iterable[str], method: StoredMethod, existing: Collection[str]) -> None:
+    """Raises `InvalidRequest` for the first name with a part that the job does not have."""
+    known: dict[JobPart, set[str]] = {kind: set() for kind in _PARTS}
+    for kind, name in (*_of_method(method), *filter(None, map(part_of, existing))):
+        known[kind].add(name)
+    for curve in sent:
+        part = part_of(curve)
+        if part is None or curve in existing or part[1] in known[part[0]] | _NO_TOOL:
+            continue
+        if part[0] == "<name>" and not known["<name>"]:
+            continue
+        if part[0] == "<tool>" and _has_unlisted_tools(method):
+            continue
+        raise _refusal(curve, *part, sorted(known[part[0]] - _NO_TOOL))
+
+
+def _of_method(method: StoredMethod) -> Iterator[tuple[JobPart, str]]:
+    options = method.options
+    listings = [server.get("listing") for server in options.get("mcp_servers") or ()]
+    listed = [tool for listing in listings if listing for tool in listing["tools"]]
+    for tool in (*(options.get("tools") or ()), *listed):
+        yield "<tool>", str(tool.get("name"))
+    for child in (method.grader or {}).get("graders") or ():
+        yield "<child>", child
+
+
+def _has_unlisted_tools(method: StoredMethod) -> bool:
+    servers = method.options.get("mcp_servers") or ()
+    in_environment = (method.options.get("environment") or {}).get("type") == HTTP
+    return in_environment or not all(server.get("listing") for server in servers)
+
+
+def _refusal(curve: str, kind: JobPart, name: str, known: list[str]) -> InvalidRequest:
+    before, one, several = _PARTS[kind]
+    near = get_close_matches(
+        name[:_COMPARED], [each[:_COMPARED] for each in known], n=1, cutoff=_SIMILARITY
+    )
+    after = curve[len(before) + len(name) :]
+    hint = f" Did you mean '{before}{near[0]}{after}'?" if near else ""
+    listed = ", ".join(f"'{each}'" for each in known[:_SHOWN])
+    more = ", …" if len(known) > _SHOWN else ""
+    has = f"has the {several} {listed}{more}" if known else f"has no {several}"
+    return InvalidRequest(
+        f"Invalid value for 'names': no curve is called '{curve[:_COMPARED]}', because the job has "
+        f"no {one} '{name[:_COMPARED]}'.{hint} The job {has}.",
+        param="names",
+        code="invalid_value",
+    )
+
+
+WHOLE: Final = 512
+"""Points up to which a curve is read whole."""
+BLOCK_SIZES: Final = (8, 32, 128, 512, 2048)
+"""Steps of a block. Triggers fill these sizes, see `migrations/initial/curve_blocks.py`."""
+_MOST_BLOCKS: Final = 256
+"""Blocks of an outline, up to which a size is chosen. The largest size has no limit."""
+
+CurveKey = tuple[str, Split]
+
+
+@dataclass(frozen=True, slots=True)
+class CurveSummary:
+    job_id: str
+    name: str
+    split: Split
+    points: int
+    total: float
+    first: MetricPoint
+    last: MetricPoint
+
+    @property
+    def key(self) -> CurveKey:
+        return self.name, self.split
+
+    @property
+    def ends(self) -> list[MetricPoint]:
+        return [self.first, self.last] if self.points > 1 else [self.first]
+
+    @property
+    def is_long(self) -> bool:
+        return self.points > WHOLE
+
+
+@dataclass(frozen=True, slots=True)
+class OutlinedCurves:
+    """Curves for charts, each whole or as an outline, packed."""
+
+    packed: Sequence[PackedCurve]
+    summaries: Sequence[CurveSummary]
+
+    def read(self) -> dict[CurveKey, dict[int, float]]:
+        """An outline gets the first point of its curve."""
+        first = {one.key: one.first for one in self.summaries}
+        read: dict[CurveKey, dict[int, float]] = {}
+        for one in self.packed:
+            start = first[one.name, one.split]
+            read[one.name, one.split] = {start.step: start.value, **one.read()}
+        return read
+
+    @property
+    def every(self) -> dict[str, int]:
+        """Steps between two points that outlines of training share, by name of the curve."""
+        return {one.name: one.every for one in self.packed if one.split == "train"}
+
+
+def block_size(summaries: Sequence[CurveSummary]) -> int:
+    """Returns the steps of a block in the outlines of a job; 1 if all of its curves are whole."""
+    ends = [one.last.step for one in summaries if one.is_long]
+    if not ends:
+        return 1
+    fitting = (size for size in BLOCK_SIZES if max(ends) < size * _MOST_BLOCKS)
+    return next(fitting, BLOCK_SIZES[-1])
+
+
+_Item = TypeVar("_Item")
+
+
+def thin(items: Sequence[_Item], count: int) -> list[_Item]:
+    """Returns at most `count` evenly spaced items with the first and the last; one is the last."""
+    if len(items) <= count:
+        return list(items)
+    if count == 1:
+        return [items[-1]]
+    last = len(items) - 1
+    return [items[round(index * last / (count - 1))] for index in range(count)]
+
+
+def extremes(values: Sequence[float], count: int) -> list[int]:
+    """Returns the indices of at most `count` values such that no spike is lost: the first, the
+    last, and the extremes of stretches of equal length. With a `count` of 1 only the last.
+    """
+    last = len(values) - 1
+    if len(values) <= count:
+        return list(range(len(values)))
+    if count == 1:
+        return [last]
+    stretches = (count - 2) // 2
+    between = range(1, last)
+    chosen = {0, last}
+    for _, indices in groupby(between, lambda index: (index - 1) * stretches // (last - 1)):
+        if stretches:
+            each = list(indices)
+            chosen |= {min(each, key=values.__getitem__), max(each, key=values.__getitem__)}
+    return sorted(chosen)
+
 
 FindingSeverity = Literal["good", "unclear", "warn"]
 GRAVEST_FIRST: Final[tuple[FindingSeverity, ...]] = ("warn", "unclear", "good")
@@ -41,12 +210,6 @@ class Finding:
     """Name of the curve that shows it; empty if there is none."""
 
 
-_MEASURES: Final = {
-    "reward": "reward",
-    "loss": "loss",
-    "logprob_order": "preference_accuracy",
-}
-"""Name of the report's comparison for each `wins_by`."""
 _WORDS: Final = {
     "reward": "reward",
     "preference_accuracy": "share of pairs whose preferred answer is more probable",
@@ -63,9 +226,7 @@ def validated_steps(
 
 
 def looks_at(watched: ObjectiveCurves, curves: Curves, *, ended: bool) -> int:
-    """Returns the number of validations at which the gain of a job was evaluated. An ended job is
-    evaluated once, at its last validation.
-    """
+    """Returns at how many validations the gain was evaluated; of an ended job at the last only."""
     return 1 if ended else max(1, len(curves.get((watched.valid, "valid"), {})) - 1)
 
 
@@ -88,7 +249,12 @@ def progress(
     first, last = min(valid), max(valid)
     way = f"from {valid[first]:.3g} at step {first} to {valid[last]:.3g} at step {last}"
     if not watched.is_reward:
-        yield _loss_finding(watched, before=valid[first], after=valid[last], way=way)
+        severity: FindingSeverity = "unclear"
+        text = f"The validation loss has hardly moved: {way}."
+        if f"{valid[first]:.3g}" != f"{valid[last]:.3g}":
+            severity = "good" if watched.gain(valid[last], valid[first]) > 0 else "warn"
+            text = f"The validation loss went {way}."
+        yield Finding(severity, text, watched.valid)
         return
     if judges:
         yield _judged_apart("validations do", judges, watched.valid)
@@ -104,18 +270,11 @@ def progress(
         yield Finding("unclear", text, watched.valid)
 
 
-def _loss_finding(watched: ObjectiveCurves, *, before: float, after: float, way: str) -> Finding:
-    if f"{before:.3g}" == f"{after:.3g}":
-        return Finding("unclear", f"The validation loss has hardly moved: {way}.", watched.valid)
-    better = watched.gain(after, before) > 0
-    severity: FindingSeverity = "good" if better else "warn"
-    return Finding(severity, f"The validation loss went {way}.", watched.valid)
-
-
 def report_finding(report: Mapping[str, Any]) -> Finding:
     """Returns the finding of a job's report, by the measure that decides wins and losses."""
-    name = _MEASURES.get(report.get("wins_by") or "", "")
-    if not report.get(name):
+    decisive = report.get("wins_by")
+    name = "preference_accuracy" if decisive == "logprob_order" else str(decisive)
+    if name not in _WORDS or not report.get(name):
         name = next((one for one in _WORDS if report.get(one)), "")
     compared = report.get(name) or {}
     if name == "reward" and report.get("judged_apart"):
@@ -200,12 +359,8 @@ def rule_findings(
             reason, before = detector.see(seen), seen.step
         if reason is not None:
             severity: FindingSeverity = "good" if name == "target" else "warn"
-            yield Finding(severity, _sentence(reason), next(iter(detector.curves), watched.valid))
-
-
-def curves_of_rules(method: StoredMethod, watched: ObjectiveCurves) -> set[str]:
-    """Returns the names of the curves that the rules read."""
-    return {curve for _, rule in _rules(method) for curve in build_detector(rule, watched).curves}
+            text = f"{reason[:1].upper()}{reason[1:]}."
+            yield Finding(severity, text, next(iter(detector.curves), watched.valid))
 
 
 def edge_points(method: StoredMethod) -> int:
@@ -214,17 +369,7 @@ def edge_points(method: StoredMethod) -> int:
     return max(FEWEST_EDGE_POINTS, *windows, 0)
 
 
-def reductions(method: StoredMethod, watched: ObjectiveCurves) -> dict[str, Reduction]:
-    """Returns how training curves are summed up between two validations, by name."""
-    return {
-        name: reduction
-        for _, rule in _rules(method)
-        for name, reduction in build_detector(rule, watched).reductions.items()
-    }
-
-
 def _rules(method: StoredMethod) -> Iterator[tuple[str, StopRule]]:
-    """Yields the rules that are on, without those that only count steps and time."""
     options = _stop_options(method)
     if options is None:
         return
@@ -234,19 +379,17 @@ def _rules(method: StoredMethod) -> Iterator[tuple[str, StopRule]]:
             yield name, rule
 
 
+_STOP_OPTIONS: Final[Mapping[MethodType, type[StopOptions]]] = {
+    "supervised": StopOptions,
+    "dpo": PreferenceStopOptions,
+    "reinforcement": ReinforcementStopOptions,
+}
+
+
 def _stop_options(method: StoredMethod) -> StopOptions | None:
     """Returns the job's rules; `None` for options of an older job that are refused today."""
-    sent = method.options.get("stop") or {}
     try:
-        match method:
-            case StoredReinforcementMethod():
-                return ReinforcementStopOptions.model_validate(sent)
-            case StoredSupervisedMethod():
-                return StopOptions.model_validate(sent)
-            case StoredDpoMethod():
-                return PreferenceStopOptions.model_validate(sent)
-            case _:
-                assert_never(method)
+        return _STOP_OPTIONS[method.kind].model_validate(method.options.get("stop") or {})
     except ValidationError:
         return None
 
@@ -254,7 +397,6 @@ def _stop_options(method: StoredMethod) -> StopOptions | None:
 def _replayed(
     detector: RuleDetector, curves: Curves, *, last: int, between: Mapping[str, Curve] | None
 ) -> Iterator[StepValues]:
-    """Yields the steps that change a detector."""
     train = _of_split(curves, "train", detector.curves)
     if between is not None and detector.reads == "validations":
         train = [(name, between[name]) for name in detector.curves if name in between]
@@ -279,10 +421,6 @@ def _by_step(curves: Iterable[tuple[str, Curve]]) -> dict[int, dict[str, float]]
     return values
 
 
-def _sentence(reason: str) -> str:
-    return f"{reason[:1].upper()}{reason[1:]}."
-
-
 @dataclass(frozen=True, slots=True)
 class CurvesOfJob:
     """The curves for charts of a job, and what findings read instead of the outlines, packed."""
@@ -295,9 +433,7 @@ class CurvesOfJob:
     """First points, and last ones, of each edge."""
 
     def read(self, outlines: Curves) -> tuple[Curves, CurveGaps]:
-        """Returns the curves of findings, given the outlines, of which those of short curves are
-        whole.
-        """
+        """Returns the curves of findings; outlines of short curves are whole."""
         whole = {**outlines, **_read(self.whole)}
         if not self.edges:
             return whole, NO_GAPS
@@ -321,18 +457,11 @@ _NOTABLE: Final = 0.05
 _MOST_GROUPS: Final = 0.5
 _RISE: Final = 0.05
 _FALL: Final = 0.7
-_NOTHING_FINDINGS: Final[Curve] = {}
 
 
 def watched_by(method: StoredMethod) -> ObjectiveCurves:
     """Returns the curves that measure the job's model."""
-    match method:
-        case StoredReinforcementMethod():
-            return REWARD
-        case StoredSupervisedMethod() | StoredDpoMethod():
-            return LOSSES
-        case _:
-            assert_never(method)
+    return REWARD if method.kind == "reinforcement" else LOSSES
 
 
 def findings(
@@ -361,21 +490,31 @@ def findings(
     return sorted(found, key=lambda one: GRAVEST_FIRST.index(one.severity))
 
 
-def curves_of_findings(method: StoredMethod, existing: Iterable[str]) -> set[str]:
+def curves_of_findings(method: StoredMethod, existing: Collection[str]) -> set[str]:
     """Returns those of a job's curves from which findings are computed."""
     read = {names.REWARD_MEAN, names.TOOL_CALLS_MEAN, names.ROLLOUTS_VALID}
     read |= {names.GROUPS_ZERO_VARIANCE, names.GROUPS_TRAINED}
-    read |= curves_of_rules(method, _watched(method))
-    return {
-        name
-        for name in existing
-        if name in read or names.discarded_class(name) is not None or _counts_calls(name)
-    }
+    read |= {curve for detector in _detectors(method) for curve in detector.curves}
+    for name in existing:
+        metric = names.ToolMetric.parse(name)
+        of_calls = metric is not None and metric.quantity in ("errors", "calls_mean")
+        if of_calls or names.discarded_class(name) is not None:
+            read.add(name)
+    return read.intersection(existing)
 
 
 def reductions_of(method: StoredMethod) -> dict[str, Reduction]:
     """Returns how the training curves of a job are summed up between two validations, by name."""
-    return reductions(method, _watched(method))
+    return {
+        name: reduction
+        for detector in _detectors(method)
+        for name, reduction in detector.reductions.items()
+    }
+
+
+def _detectors(method: StoredMethod) -> list[RuleDetector]:
+    watched = _watched(method)
+    return [build_detector(rule, watched) for _, rule in _rules(method)]
 
 
 def score_range(method: StoredMethod) -> tuple[float, float] | None:
@@ -384,20 +523,12 @@ def score_range(method: StoredMethod) -> tuple[float, float] | None:
 
 
 def _watched(method: StoredMethod) -> ObjectiveCurves:
-    """Returns the curves that measure the job's model, with the range of its grader's scores."""
     grader = _grader(method)
     return watched_by(method) if grader is None else reward_of(grader)
 
 
-def _counts_calls(name: str) -> bool:
-    metric = names.ToolMetric.parse(name)
-    return metric is not None and metric.quantity in ("errors", "calls_mean")
-
-
 def _grader(method: StoredMethod) -> AnyGrader | None:
-    """Returns the grader; `None` for a method without one, and for a definition of an older job
-    that is refused today.
-    """
+    """Returns `None` also for a definition of an older job that is refused today."""
     try:
         return read_grader(method.options["grader"])
     except (KeyError, ValidationError):
@@ -405,17 +536,13 @@ def _grader(method: StoredMethod) -> AnyGrader | None:
 
 
 def _samples(method: StoredMethod) -> int:
-    """Returns the rollouts of a held-out row in a validation."""
     samples = (method.options.get("hyperparameters") or {}).get("eval_samples")
     return samples if isinstance(samples, int) and samples > 0 else 1
 
 
 def _lost(curves: Curves) -> Iterator[Finding]:
-    """Yields a finding when rollouts were lost in the latest steps, and one when some were lost in
-    the last validation, with the shares by class.
-    """
-    train = _latest(curves.get((names.ROLLOUTS_VALID, "train"), _NOTHING_FINDINGS))
-    valid = _latest(curves.get((names.ROLLOUTS_VALID, "valid"), _NOTHING_FINDINGS))[-1:]
+    train = _latest(curves.get((names.ROLLOUTS_VALID, "train"), _NOTHING))
+    valid = _latest(curves.get((names.ROLLOUTS_VALID, "valid"), _NOTHING))[-1:]
     yield from _lost_of(curves, "train", train, f"of the last {len(train)} steps")
     for step in valid:
         what = f"of the validation of step {step}" if step else "of the base model's validation"
@@ -431,7 +558,7 @@ def _lost_of(curves: Curves, of: Split, steps: list[int], what: str) -> Iterator
         and (lost := _sum(curve, steps))
     }
     count = sum(by_class.values())
-    total = count + _sum(curves.get((names.ROLLOUTS_VALID, of), _NOTHING_FINDINGS), steps)
+    total = count + _sum(curves.get((names.ROLLOUTS_VALID, of), _NOTHING), steps)
     if not count or count / total < _NOTABLE:
         return
     parts = ", ".join(
@@ -442,8 +569,7 @@ def _lost_of(curves: Curves, of: Split, steps: list[int], what: str) -> Iterator
 
 
 def _tool_errors(curves: Curves) -> Iterator[Finding]:
-    """Yields a finding for each tool whose share of failed calls is notable."""
-    rollouts = curves.get((names.ROLLOUTS_VALID, "train"), _NOTHING_FINDINGS)
+    rollouts = curves.get((names.ROLLOUTS_VALID, "train"), _NOTHING)
     steps = _latest(rollouts)
     for (name, split), errors in curves.items():
         metric = names.ToolMetric.parse(name)
@@ -451,9 +577,7 @@ def _tool_errors(curves: Curves) -> Iterator[Finding]:
             continue
         if metric.tool.startswith("("):  # no tool: calls of unknown names, and unparsable ones
             continue
-        mean = curves.get(
-            (names.tool_metric(metric.tool, "calls_mean"), "train"), _NOTHING_FINDINGS
-        )
+        mean = curves.get((names.tool_metric(metric.tool, "calls_mean"), "train"), _NOTHING)
         calls = sum(mean.get(step, 0.0) * rollouts[step] for step in steps)
         failed = _sum(errors, steps)
         if failed and calls and failed / calls >= _NOTABLE:
@@ -465,9 +589,8 @@ def _tool_errors(curves: Curves) -> Iterator[Finding]:
 
 
 def _groups(curves: Curves) -> Iterator[Finding]:
-    """Yields a finding when most groups of the latest steps trained nothing."""
-    flat = curves.get((names.GROUPS_ZERO_VARIANCE, "train"), _NOTHING_FINDINGS)
-    trained = curves.get((names.GROUPS_TRAINED, "train"), _NOTHING_FINDINGS)
+    flat = curves.get((names.GROUPS_ZERO_VARIANCE, "train"), _NOTHING)
+    trained = curves.get((names.GROUPS_TRAINED, "train"), _NOTHING)
     steps = _latest(flat)
     count, all_groups = _sum(flat, steps), _sum(flat, steps) + _sum(trained, steps)
     if all_groups and count / all_groups >= _MOST_GROUPS:
@@ -481,9 +604,8 @@ def _groups(curves: Curves) -> Iterator[Finding]:
 
 
 def _fewer_calls(curves: Curves) -> Iterator[Finding]:
-    """Yields a finding when the reward rose while tool calls fell."""
-    reward = curves.get((names.REWARD_MEAN, "train"), _NOTHING_FINDINGS)
-    calls = curves.get((names.TOOL_CALLS_MEAN, "train"), _NOTHING_FINDINGS)
+    reward = curves.get((names.REWARD_MEAN, "train"), _NOTHING)
+    calls = curves.get((names.TOOL_CALLS_MEAN, "train"), _NOTHING)
     if min(len(reward), len(calls)) < 2 * _WINDOW:
         return
     before, now = _mean(calls, first=True), _mean(calls, first=False)

@@ -1,11 +1,11 @@
-"""The trackers that this installation can write: those whose library is installed."""
+"""Trackers of experiments to which a job writes: their options, libraries and directories."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from types import MappingProxyType
-from typing import Annotated, Any, Final, Literal, Self, assert_never, get_args
+from typing import Annotated, Any, Final, Literal, Self, get_args
 
 from pydantic import (
     AfterValidator,
@@ -24,9 +24,7 @@ from app.kit.fields import CustomerUrl, DescribedModel, Json, SecretString, valu
 from app.kit.texts import TRACKER_PROJECT
 
 INTEGRATIONS: Final = "integrations"
-"""Parameter of a create call."""
 TrackerKind = Literal["tensorboard", "wandb", "mlflow", "trackio"]
-"""Types of integrations."""
 _DELETE: Final = 0x7F
 DEFAULT_TRACES: Final = 2
 MAX_TRACES: Final = 10
@@ -42,7 +40,6 @@ class TrackerLibrary:
     """A tracker by the name of its client library and of the extra of `agent-rft` that has it."""
 
     title: str
-    """Name of the tracker for readers."""
     messages: tuple[str, ...]
     """Paths below the directory of a job that hold messages of its rollouts."""
 
@@ -101,10 +98,6 @@ class TensorboardIntegration(_Open):
     tensorboard: Tensorboard = Field(default_factory=Tensorboard)
     """Options of the event files."""
 
-    def stored_document(self) -> Json:
-        """Returns the known keys, with the defaults of those that were not sent."""
-        return _stored_document(self.type, self.tensorboard)
-
 
 class Wandb(_Open):
     """Project and run in Weights & Biases for the curves."""
@@ -132,12 +125,6 @@ class WandbIntegration(_Open):
     """Weights & Biases."""
     wandb: Wandb
     """Project and run for the curves."""
-
-    def stored_document(self) -> Json:
-        """Returns the known keys that were sent. Unknown ones may contain a secret, and nothing
-        would ever use it.
-        """
-        return _stored_document(self.type, self.wandb, as_sent=True)
 
 
 class Mlflow(_Open):
@@ -192,10 +179,6 @@ class MlflowIntegration(_Open):
     mlflow: Mlflow = Field(default_factory=Mlflow)
     """Server, experiment and run for the curves."""
 
-    def stored_document(self) -> Json:
-        """Returns the known keys, with the defaults of those that were not sent."""
-        return _stored_document(self.type, self.mlflow)
-
 
 class Trackio(_Open):
     """Project and run for the curves."""
@@ -217,28 +200,29 @@ class TrackioIntegration(_Open):
     trackio: Trackio = Field(default_factory=Trackio)
     """Project and run for the curves."""
 
-    def stored_document(self) -> Json:
-        """Returns the known keys, with the defaults of those that were not sent."""
-        return _stored_document(self.type, self.trackio)
-
 
 AnyIntegration = WandbIntegration | TensorboardIntegration | MlflowIntegration | TrackioIntegration
 INTEGRATION_MODELS: Final = get_args(AnyIntegration)
-Integration = Annotated[
-    AnyIntegration,
-    Field(discriminator="type"),
-    OneOf("integration"),
-]
+Integration = Annotated[AnyIntegration, Field(discriminator="type"), OneOf("integration")]
 _READ: Final = TypeAdapter[AnyIntegration](Integration)
 
 
-def read_integration(stored_document: Json) -> AnyIntegration:
-    """Returns the model of a stored_document integration, with its secrets or redacted."""
-    return _READ.validate_python(stored_document)
+def stored_document(integration: AnyIntegration) -> Json:
+    """Returns the known keys, those of W&B as sent and others with their defaults: unknown keys may
+    contain a secret, and nothing reads them.
+    """
+    kind, as_sent = integration.type, integration.type == "wandb"
+    options: BaseModel = getattr(integration, kind)
+    known = set(type(options).model_fields)
+    shown = options.model_dump(include=known, exclude_unset=as_sent, exclude_none=not as_sent)
+    return {"type": kind, kind: shown}
+
+
+def read_integration(stored: Json) -> AnyIntegration:
+    return _READ.validate_python(stored)
 
 
 def trackers_of(integrations: list[dict[str, Any]]) -> list[tuple[int, TrackerKind]]:
-    """Returns position and type of each integration."""
     return [
         (position, kind)
         for position, one in enumerate(integrations)
@@ -248,42 +232,18 @@ def trackers_of(integrations: list[dict[str, Any]]) -> list[tuple[int, TrackerKi
 
 
 def is_local(integration: Json) -> bool:
-    """Returns whether an integration is always written to the installation's own directory."""
     kind: TrackerKind = integration["type"]
-    match kind:
-        case "tensorboard" | "trackio":
-            return True
-        case "mlflow":
-            return "tracking_uri" not in integration["mlflow"]
-        case "wandb":
-            return False
-        case _:
-            assert_never(kind)
+    of_server = kind == "mlflow" and "tracking_uri" in integration["mlflow"]
+    return kind != "wandb" and not of_server
 
 
 def local_directory(kind: TrackerKind, position: int, *, project_id: str, job_id: str) -> str:
-    """Returns where in the installation's directory of trackers an integration is written: a
-    directory of the job, which its tracker alone writes to.
-    """
+    """Returns the job's directory below that of trackers; its tracker alone writes to it."""
     of_job = f"{kind}/{project_id}/{job_id}"
-    match kind:
-        case "tensorboard":
-            return of_job
-        case "wandb" | "mlflow" | "trackio":
-            return f"{of_job}/{position}"
-        case _:
-            assert_never(kind)
-
-
-def _stored_document(kind: TrackerKind, options: BaseModel, *, as_sent: bool = False) -> Json:
-    """Returns the known keys: those that were sent, or all that have a value."""
-    known = set(type(options).model_fields)
-    shown = options.model_dump(include=known, exclude_unset=as_sent, exclude_none=not as_sent)
-    return {"type": kind, kind: shown}
+    return of_job if kind == "tensorboard" else f"{of_job}/{position}"
 
 
 def is_installed(kind: TrackerKind) -> bool:
-    """Returns whether the tracker's library can be imported; it is not imported here."""
     return find_spec(kind) is not None
 
 

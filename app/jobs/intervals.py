@@ -1,16 +1,17 @@
-"""Quantiles of Student's t for whole degrees of freedom. Pure.
+"""Intervals of means and gains: Student's t, and Gaffke's where the rows show no spread. Pure.
 
-No library of the API has them: scipy with numpy would add wheels of 50 MB for this one function.
+No library of the API has t quantiles: scipy with numpy would add wheels of 50 MB.
 """
 
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from statistics import NormalDist, fmean, stdev
 from typing import Final
 
+from app.graders.grader_model import GraderModel
 from app.rollouts.metrics import TIE
 
 _MANY: Final = 200
@@ -71,7 +72,6 @@ def _expanded(z: float, freedom: int) -> float:
 Interval = tuple[float, float]
 """Lower and upper limit of a mean, in the unit of its values."""
 Range = tuple[float, float]
-"""Lowest and highest possible value."""
 FEWEST_ROWS: Final = 6
 """Smallest number of rows with an interval: for 1 row it would have no width, and for 2 it would
 miss the true value in every second job.
@@ -97,19 +97,13 @@ _NORMAL: Final = NormalDist()
 
 
 def interval_of_mean(
-    values: Sequence[float],
-    bounds: Range | None,
-    *,
-    tail: float,
-    otherwise: Callable[[], Interval],
+    values: Sequence[float], bounds: Range | None, *, tail: float, otherwise: Callable[[], Interval]
 ) -> Interval | None:
-    """Returns the interval of the mean of one value per row, with the probability `tail` beyond
-    each limit: that of `otherwise` where the rows show the spread of the values, and else Gaffke's.
-    `bounds`: range of the values, `None` where none is known.
+    """Returns the interval with the probability `tail` beyond each limit: that of `otherwise` where
+    the rows show the spread of the values, and else Gaffke's. `bounds`: their range, if known.
 
     `None` for fewer than 6 rows, and without a range where fewer than 5 rows differ from the most
-    common value. Values that are all at an end of their range need no observed spread: that of the
-    binomial distribution is known.
+    common value. Values that are all at an end of their range need no observed spread.
     """
     if len(values) < FEWEST_ROWS:
         return None
@@ -123,9 +117,7 @@ def interval_of_mean(
 
 
 def range_of_scores(*sides: Iterable[float], known: Range | None = None) -> Range:
-    """Returns the range of scores: that of the grader's definition, or else 0 to 1, extended by the
-    scores that were seen.
-    """
+    """Returns the known range, or else 0 to 1, extended by the scores that were seen."""
     low, high = known or UNIT_RANGE
     seen = [value for side in sides for value in side]
     return min([low, *seen]), max([high, *seen])
@@ -137,9 +129,7 @@ def range_of_differences(bounds: Range | None) -> Range | None:
 
 
 def limits_of_mean(values: Sequence[float], bounds: Range, *, tail: float = 0.025) -> Interval:
-    """Returns Gaffke's limits of the mean, each with this error probability. Every value is within
-    `bounds`.
-    """
+    """Returns Gaffke's limits, each with this error probability, of values within `bounds`."""
     low, high = bounds
     mirrored = [-value for value in values]
     return _lower_limit(_key(values), low, tail), -_lower_limit(_key(mirrored), -high, tail)
@@ -218,14 +208,11 @@ _TOTAL_ERROR_PROBABILITY: Final = 0.05
 
 
 def error_probability(look: int) -> float:
-    """Returns the error probability of look k of a job, 0.05/(k (k + 1)): 0.025 for the first, and
-    in total at most 0.05 for any number of looks.
-    """
+    """Returns that of look k, 0.05/(k (k + 1)): in total at most 0.05 for any number of looks."""
     return _TOTAL_ERROR_PROBABILITY / (look * (look + 1))
 
 
 def difference(before: float, after: float) -> float:
-    """Returns the increase of a value; 0 for a rounding error."""
     rise = after - before
     return 0.0 if abs(rise) <= TIE else rise
 
@@ -236,7 +223,6 @@ class Gain:
 
     mean: float
     interval: Interval | None
-    """`None` where it cannot be computed."""
     rows: int | None = None
     """Rows that were compared; `None` where they are not known."""
     looks: int = 1
@@ -274,9 +260,8 @@ def paired_gain(
     looks: int = 1,
     bounds: Range | None = None,
 ) -> Gain | None:
-    """Returns the gain over the shared rows; `None` without any. `looks` is the number of
-    validations at which the gain was or could have been evaluated, `bounds` the range of the
-    values: without one, a gain of rows that hardly differ has no interval.
+    """Returns the gain over the shared rows; `None` without any. `looks`: validations at which it
+    could have been evaluated. Without `bounds`, rows that hardly differ have no interval.
     """
     differences = [difference(before[row], after[row]) for row in before if row in after]
     count = len(differences)
@@ -301,3 +286,59 @@ def unpaired_gain(rise: float, error: float, *, samples: int, looks: int = 1) ->
         return Gain(rise, None, looks=looks)
     reach = t_quantile(samples - 1, tail=error_probability(looks)) * error
     return Gain(rise, (rise - reach, rise + reach), looks=looks)
+
+
+_FEWEST_REACHING: Final = 3
+
+
+_SHARE_REACHING: Final = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    floor: float
+    ceiling: float
+
+    @property
+    def is_flat(self) -> bool:
+        return self.ceiling - self.floor <= TIE
+
+    def shortfall(self, reward: float) -> float:
+        """Returns the share of the range that a reward lacks to the ceiling: 0 to 1."""
+        if self.is_flat:
+            return 0.0
+        lacking = (self.ceiling - reward) / (self.ceiling - self.floor)
+        return min(1.0, max(0.0, lacking))
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreRanges:
+    reward: Scale | None = None
+    components: Mapping[str, Scale] = field(default_factory=dict)
+
+
+def seen_scale(values: Mapping[int, Sequence[float]]) -> Scale:
+    """Returns the range in which the scores of rows were seen: from 0, or below it the lowest, to
+    the highest, each that which at least 3 rows and 5 % of the rows reach. A single score is no
+    end: the highest of many is high by chance, or by a fault of the grader.
+    """
+    count = min(len(values), max(_FEWEST_REACHING, round(_SHARE_REACHING * len(values))))
+    if not count:
+        return Scale(0.0, 0.0)
+    lowest = sorted(min(of_row) for of_row in values.values())[count - 1]
+    highest = sorted((max(of_row) for of_row in values.values()), reverse=True)[count - 1]
+    return Scale(min(0.0, lowest), highest)
+
+
+def ranges_of(grader: GraderModel) -> ScoreRanges:
+    """Returns the ranges of a grader and of its parts, where their definitions limit them."""
+    parts = {name: _range(part) for name, part in grader.parts.items()}
+    return ScoreRanges(
+        _range(grader), {name: scale for name, scale in parts.items() if scale is not None}
+    )
+
+
+def _range(grader: GraderModel) -> Scale | None:
+    if grader.lowest is None or grader.highest is None:
+        return None
+    return Scale(grader.lowest, grader.highest)

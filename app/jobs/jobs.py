@@ -1,17 +1,24 @@
-"""Counts of the installation's jobs, without their tenants."""
+"""Jobs, create calls, states, caps, usage, events and checkpoints as domain values."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from enum import StrEnum
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, assert_never
 
 from app.graders.choice import GraderChoice
 from app.jobs.methods import StoredMethod
 from app.jobs.reinforcement import ReinforcementMethod
 from app.jobs.supervised import DpoMethod, SupervisedMethod
-from app.kit.errors import NoEffect
+from app.kit.errors import InvalidRequest, NoEffect, missing_parameter
 from app.kit.faults import UnreadKey
 from app.rollouts.metrics import MetricPoint
+from app.tools.environments import PARAM, BuiltIn, built_in
+from app.tools.references import (
+    InlineCurriculum,
+    RegisteredReference,
+    ReinforcementBody,
+    SentCurriculum,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +52,6 @@ class Usage:
     """Tokens of model graders, by model."""
 
     def plus(self, other: "Usage") -> "Usage":
-        """Returns the sum. A later price changes no earlier cost."""
         amounts = {
             name: getattr(self, name) + getattr(other, name)
             for name in (field.name for field in fields(self))
@@ -68,9 +74,7 @@ class Usage:
 
 
 def _sum(first: float | None, second: float | None) -> float | None:
-    if first is None or second is None:
-        return first if second is None else second
-    return first + second
+    return None if first is second is None else (first or 0.0) + (second or 0.0)
 
 
 def _merged(
@@ -88,7 +92,6 @@ def _merged(
 class ReachedCap:
     name: str
     reason: str
-    """The cap as text, with its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +116,6 @@ class Caps:
         return None
 
     def raised(self, other: "Caps") -> "Caps":
-        """Returns the caps, replaced by those that `other` sets."""
         return Caps(
             self.max_training_time_s
             if other.max_training_time_s is None
@@ -126,7 +128,6 @@ NO_CAPS: Final = Caps()
 
 
 EVALS: Final = "evals"
-"""Parameter of a create call."""
 MAX_ATTACHED: Final = 4
 
 
@@ -134,18 +135,15 @@ MAX_ATTACHED: Final = 4
 class AttachedEval:
     eval_id: str
     data_source: dict[str, Any]
-    """As sent, without a model."""
     start_run_id: str | None = None
     """The run that samples the model at the start; `None` before the job has succeeded."""
     tuned_run_id: str | None = None
     error: str | None = None
-    """The reason why the job's end started no run."""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
 
     def started(self, *, start: str, tuned: str) -> "AttachedEval":
-        """Returns the eval with the ids of its runs."""
         return replace(self, start_run_id=start, tuned_run_id=tuned)
 
     def without_runs(self) -> "AttachedEval":
@@ -154,7 +152,6 @@ class AttachedEval:
 
 
 def read_attached(stored: list[dict[str, Any]]) -> list[AttachedEval]:
-    """Returns the attached evals of a job's row."""
     return [AttachedEval(**each) for each in stored]
 
 
@@ -175,32 +172,13 @@ class JobStatus(StrEnum):
     PAUSED = "paused"
 
 
+_UNBEGUN: Final = frozenset({JobStatus.FAILED, JobStatus.CANCELLED, JobStatus.PAUSED})
+_BEGUN: Final = _UNBEGUN | {JobStatus.SUCCEEDED, JobStatus.QUEUED}
 TRANSITIONS: dict[JobStatus, frozenset[JobStatus]] = {
-    JobStatus.VALIDATING_FILES: frozenset(
-        {JobStatus.QUEUED, JobStatus.FAILED, JobStatus.CANCELLED, JobStatus.PAUSED}
-    ),
-    JobStatus.QUEUED: frozenset(
-        {JobStatus.RUNNING, JobStatus.FAILED, JobStatus.CANCELLED, JobStatus.PAUSED}
-    ),
-    JobStatus.RUNNING: frozenset(
-        {
-            JobStatus.SUCCEEDED,
-            JobStatus.FAILED,
-            JobStatus.CANCELLED,
-            JobStatus.PAUSING,
-            JobStatus.PAUSED,
-            JobStatus.QUEUED,
-        }
-    ),
-    JobStatus.PAUSING: frozenset(
-        {
-            JobStatus.PAUSED,
-            JobStatus.SUCCEEDED,
-            JobStatus.FAILED,
-            JobStatus.CANCELLED,
-            JobStatus.QUEUED,
-        }
-    ),
+    JobStatus.VALIDATING_FILES: _UNBEGUN | {JobStatus.QUEUED},
+    JobStatus.QUEUED: _UNBEGUN | {JobStatus.RUNNING},
+    JobStatus.RUNNING: _BEGUN | {JobStatus.PAUSING},
+    JobStatus.PAUSING: _BEGUN,
     JobStatus.PAUSED: frozenset({JobStatus.QUEUED, JobStatus.CANCELLED}),
     JobStatus.SUCCEEDED: frozenset(),
     JobStatus.FAILED: frozenset(),
@@ -218,7 +196,6 @@ OPEN_JOBS: Final = (
     JobStatus.RUNNING,
     JobStatus.PAUSING,
 )
-"""States in which a worker may work on the job."""
 
 
 FILES_VALIDATED: Final = "Files validated, moving job to queued state"
@@ -250,7 +227,6 @@ class JobOptions:
     evals: list[AttachedEval] = field(default_factory=list)
     caps: Caps = NO_CAPS
     priority: int = 0
-    """Jobs of the project with a higher one start first."""
     unread: tuple[UnreadKey, ...] = ()
     """Keys outside the method's own object that nothing reads."""
     overridden: tuple[NoEffect, ...] = ()
@@ -266,7 +242,6 @@ class NewJob(JobOptions):
     """`None` is possible for other methods than reinforcement only."""
     method: TuningMethod
     grader_choice: GraderChoice | None = None
-    """The choice of a call whose grader is `auto`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,7 +289,6 @@ class Job:
     result_files: list[str] = field(default_factory=list)
     stop_request: StopRequest | None = None
     step: int = 0
-    """Last committed step; 0 before the first."""
     total_steps: int | None = None
     fence: int = 0
     attempts: int = 0
@@ -345,7 +319,6 @@ class ResumePoint:
     """The last committed step with the object keys of its files, from which a claim continues."""
 
     step: int
-    """0 before the first."""
     state_key: str | None
     """Object key of the trainer's state; `None` before the first step."""
     adapter_key: str | None
@@ -391,7 +364,6 @@ class StreamedEvent:
     """An event with the points of the curves that were committed with it."""
 
     position: int
-    """Position in commit order; a stream continues after it."""
     event: JobEvent
     points: Sequence[MetricPoint] = ()
 
@@ -404,7 +376,6 @@ class JobHead:
     step: int
     estimated_finish: int | None
     newest: int
-    """Position of the newest event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -419,3 +390,119 @@ def step_of(event: JobEvent) -> int | None:
     """Returns the step whose points were committed with the event; `None` if there are none."""
     step = (event.data or {}).get("step")
     return step if isinstance(step, int) else None
+
+
+CURRICULUM: Final = "curriculum"
+RequestedMethod = SupervisedMethod | DpoMethod | ReinforcementBody
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobRequest(JobOptions):
+    training_file: str | None
+    validation_file: str | None
+    curriculum: SentCurriculum | None = None
+    method: RequestedMethod
+
+    def check_files(self) -> None:
+        """Raises `InvalidRequest` unless one of files, curriculum and environment is sent."""
+        if self.environment is not None:
+            self._check_environment_alone()
+            return
+        match self.curriculum:
+            case None:
+                self.required_files(self.training_file, self.validation_file)
+                return
+            case InlineCurriculum(validation=rows):
+                validation = CURRICULUM if rows else None
+            case RegisteredReference():
+                validation = CURRICULUM  # its files are known once it is resolved
+            case _:
+                assert_never(self.curriculum)
+        for name in ("training_file", "validation_file"):
+            if getattr(self, name) is not None:
+                raise InvalidRequest(
+                    f"Send 'curriculum' or '{name}', not both.",
+                    param=CURRICULUM,
+                    code="invalid_value",
+                )
+        self.required_files(CURRICULUM, validation)
+
+    def required_files(self, training: str | None, validation: str | None) -> str:
+        """Returns the training file. Raises `InvalidRequest` at what brings the rows."""
+        try:
+            return required_files(self.method, training, validation)
+        except InvalidRequest as fault:
+            if self.curriculum is None:
+                raise
+            split = str(fault.param).removesuffix("_file")
+            param, cure = CURRICULUM, "send one that has them"
+            if isinstance(self.curriculum, InlineCurriculum):
+                param = f"{CURRICULUM}.{split}"
+                cure = f"send '{param}'"
+            raise InvalidRequest(
+                f"The curriculum has no {split} rows, which the job needs: {cure}.",
+                param=param,
+                code="missing_required_parameter",
+            ) from None
+
+    @property
+    def environment(self) -> BuiltIn | None:
+        """The built-in environment that provides the tasks."""
+        method = self.method
+        return built_in(method.environment) if isinstance(method, ReinforcementBody) else None
+
+    def _check_environment_alone(self) -> None:
+        for name in ("training_file", "validation_file", CURRICULUM):
+            if getattr(self, name) is not None:
+                raise InvalidRequest(
+                    f"The tasks come from '{PARAM}': send '{name}' or an environment, not both.",
+                    param=name,
+                    code="invalid_value",
+                )
+
+    def with_files(self, body: dict[str, Any]) -> "JobRequest":
+        """Returns the call with the files of its resolved JSON, instead of other sources."""
+        if self.curriculum is None and self.environment is None:
+            return self
+        return replace(
+            self,
+            curriculum=None,
+            training_file=body.get("training_file"),
+            validation_file=body.get("validation_file"),
+        )
+
+    def with_grader(self, choice: GraderChoice | None) -> "JobRequest":
+        """Returns the call with the chosen grader instead of `auto`."""
+        if choice is None or not isinstance(self.method, ReinforcementBody):
+            return self
+        method = self.method.model_copy(update={"grader": choice.read()})
+        return replace(self, method=method)
+
+    def resolved(
+        self,
+        method: TuningMethod,
+        files: tuple[str | None, str | None],
+        grader_choice: GraderChoice | None,
+    ) -> NewJob:
+        """Raises `InvalidRequest` when a file that the method needs is missing."""
+        training, validation = files
+        return NewJob(
+            **{each.name: getattr(self, each.name) for each in fields(JobOptions)},
+            training_file=self.required_files(training, validation),
+            validation_file=validation,
+            method=method,
+            grader_choice=grader_choice,
+        )
+
+
+def required_files(method: RequestedMethod, training: str | None, validation: str | None) -> str:
+    """Returns the training file. Raises `InvalidRequest` for the first missing one."""
+    if training is None:
+        raise missing_parameter("training_file")
+    if validation is None and method.kind == "reinforcement":
+        raise InvalidRequest(
+            "A validation file is required for reinforcement fine-tuning.",
+            param="validation_file",
+            code="missing_required_parameter",
+        )
+    return training

@@ -1,8 +1,8 @@
-"""Losses of a job: one class per kind, with its options, defaults, ranges and needs. The
-mathematics is in the trainer, since the API imports no torch.
+"""Losses of a job: one class per kind, with options, defaults, ranges and needs. The trainer has
+the mathematics, since the API imports no torch.
 
-Unknown kinds and keys are refused with their path, because a misspelt option would silently change
-the training. All options are extensions; the hosted API has none.
+Unknown kinds and keys are refused: a misspelt option would silently change the training. All
+options are extensions; the hosted API has none.
 """
 
 from dataclasses import dataclass
@@ -184,9 +184,7 @@ class DroOptions(LossOptions):
 
 @dataclass(frozen=True, slots=True)
 class OneOf:
-    """Chooses the class of a union by `type` and by hand, so that an error has the path in the
-    client's body, without a union's tags.
-    """
+    """Chooses the class of a union by `type` by hand, so that an error has no union's tag."""
 
     noun: str
 
@@ -231,4 +229,3 @@ LOSSES: Final[dict[str, type[LossOptions]]] = {
     for union in (SupervisedLoss, PreferenceLoss, PolicyLoss)
     for loss in get_args(get_args(union)[0])
 }
-"""Every loss by its name."""

@@ -1,24 +1,42 @@
-"""Faults of a job's MCP servers that their types do not show: labels, headers, a listing in the
-request. Works on a method and on its JSON, valid or not.
+"""Faults of methods and definitions that their types do not show, and parts without an effect.
+Works on models and on JSON, valid or not; makes no calls.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Final, assert_never
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 from pydantic_core import PydanticCustomError
 
-from app.graders.definitions import AnyGrader, literal_faults, read_grader
+from app.graders.definitions import AnyGrader, literal_faults, pattern_faults, read_grader
 from app.graders.grader_model import GraderModel
-from app.graders.template_faults import sample_fault, template_fault
+from app.graders.kinds.python import source_faults
+from app.graders.template_faults import REWARDS_ALIKE, constant_scores, sample_fault, template_fault
 from app.graders.templates import DefinitionWork
+from app.jobs.jobs import TuningMethod
 from app.jobs.reinforcement import ReinforcementMethod
 from app.jobs.response_formats import NOT_ENFORCED, gives_json, response_format_fault
-from app.kit.errors import InvalidRequest, refused_value
-from app.kit.fields import WalkedField, parameter, value_of
+from app.jobs.supervised import DpoMethod, SupervisedMethod
+from app.kit.addresses import read_url
+from app.kit.egress import check_headers
+from app.kit.errors import EndpointRefused, InvalidRequest, NoEffect, refused_value, unused_option
+from app.kit.faults import NOWHERE, KeyHints, is_refused, unknown_key_error
+from app.kit.fields import (
+    AddressMark,
+    Models,
+    WalkedField,
+    headers_of,
+    parameter,
+    value_of,
+    walk_fields,
+)
+from app.kit.redaction import MAX_CREDENTIALS, bound_faults, credentials_of, placeholder_faults
+from app.models.models import suffix_in_name
 from app.tools import tools as rates
 from app.tools.environment_options import HTTP
-from app.tools.environments import is_built_in_name
+from app.tools.environments import is_built_in_name, is_graded_by
 
 _OWN_HEADERS: Final = frozenset({"accept", "last-event-id"})
 _OWN_PREFIX: Final = "mcp-"
@@ -40,15 +58,10 @@ def mcp_faults(method: Any, root: str) -> Iterator[InvalidRequest]:
 
 
 def server_faults(server: Any, at: str) -> Iterator[InvalidRequest]:
-    """Yields the faults of one server, at the parameter `at`."""
     for name in ("listing", "listing_summary"):
         if value_of(server, name) is not None:
             message = "the service sets it when the job starts; remove it"
             yield refused_value(f"{at}.{name}", message)
-    yield from _header_faults(server, at)
-
-
-def _header_faults(server: Any, at: str) -> Iterator[InvalidRequest]:
     headers = value_of(server, "headers")
     for name in headers if isinstance(headers, Mapping) else ():
         lower = str(name).lower()
@@ -60,18 +73,13 @@ def _header_faults(server: Any, at: str) -> Iterator[InvalidRequest]:
             )
 
 
-_FORMAT: Final = "response_format"
-
-
 def reinforcement_faults(
     method: Any, root: str, walked: Sequence[WalkedField]
 ) -> Iterator[InvalidRequest]:
-    """Yields the faults of `method.reinforcement`, in the order in which they are reported.
-    `walked` are its fields.
-    """
+    """Yields faults in the order of reporting; `walked` are the method's fields."""
     yield from _repeated_tools(method, root)
-    sent = _response_format(method)
-    fault = response_format_fault(sent, f"{root}.{_FORMAT}")
+    sent = value_of(method, "response_format")
+    fault = response_format_fault(sent, f"{root}.response_format")
     if fault is not None:
         yield fault
     json_output, in_environment = gives_json(sent), _has_http_environment(method)
@@ -84,13 +92,11 @@ def reinforcement_faults(
             )
     work = DefinitionWork()
     for field in walked:
-        fault = (
-            template_fault(field, root)
-            or sample_fault(
-                field, root, json_output=json_output, environment=in_environment, work=work
-            )
-            or _rate_fault(field, root)
+        fault = template_fault(field, root) or sample_fault(
+            field, root, json_output=json_output, environment=in_environment, work=work
         )
+        if fault is None and field.path[:1] == ("tools",) and field.path[2:] == (rates.KEY,):
+            fault = rates.rate_fault(field.value, parameter(root, field.path))
         if fault is not None:
             yield fault
     yield from mcp_faults(method, root)
@@ -116,9 +122,6 @@ def _repeated_tools(method: Any, root: str) -> Iterator[InvalidRequest]:
 
 
 def _without_environment(grader: GraderModel, path: str) -> Iterator[InvalidRequest]:
-    """Yields the graders that read an environment's rewards in a job without such an
-    environment.
-    """
     if grader.needs_environment:
         yield refused_value(
             f"{path}.type",
@@ -130,9 +133,7 @@ def _without_environment(grader: GraderModel, path: str) -> Iterator[InvalidRequ
 
 
 def _useless_pass_reward(method: Any, grader: GraderModel, root: str) -> Iterator[InvalidRequest]:
-    """Yields the fault of a `pass_reward` that every score of the grader reaches, or none: all rows
-    would have the same pass rate for ever.
-    """
+    """Refuses a `pass_reward` by which all rows would have one pass rate for ever."""
     reward = value_of(value_of(method, "ordering"), "pass_reward")
     if not isinstance(reward, int | float) or isinstance(reward, bool):
         return
@@ -142,7 +143,6 @@ def _useless_pass_reward(method: Any, grader: GraderModel, root: str) -> Iterato
 
 
 def _has_http_environment(method: Any) -> bool:
-    """Returns whether a customer's environment plays the episodes; each registered one does."""
     environment = value_of(method, "environment")
     if isinstance(environment, str):
         return not is_built_in_name(environment)
@@ -158,23 +158,249 @@ def readable_grader(method: Any) -> AnyGrader | None:
         return None
 
 
-def _rate_fault(field: WalkedField, root: str) -> InvalidRequest | None:
-    match field.path:
-        case ("tools", int(), rates.KEY):
-            return rates.rate_fault(field.value, parameter(root, field.path))
-        case _:
-            return None
-
-
 def format_warning(method: Any) -> str | None:
     """Returns the warning about a response format that requests JSON; `None` for any other."""
-    return NOT_ENFORCED if gives_json(_response_format(method)) else None
+    return NOT_ENFORCED if gives_json(value_of(method, "response_format")) else None
 
 
-def _response_format(method: Any) -> Any:
-    """Returns the format of a method or of its JSON, as sent."""
+MAX_UNKNOWN_KEYS: Final = 200
+"""Largest number of listed unknown keys of one call, for refused and accepted ones each."""
+NOT_ALLOWED: Final = "endpoint_not_allowed"
+_Choice = Callable[[str, WalkedField], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A definition at a parameter, and its fields: all checks of it share one walk."""
+
+    root: str
+    value: Any
+    fields: Sequence[WalkedField]
+
+    @classmethod
+    def of(cls, root: str, value: BaseModel) -> "Definition":
+        return cls.of_json(root, type(value), value)
+
+    @classmethod
+    def of_json(cls, root: str, models: Models, value: Any) -> "Definition":
+        return cls(root, value, list(walk_fields(models, value)))
+
+
+def _every(root: str, field: WalkedField) -> bool:  # noqa: ARG001 - the default of a choice
+    return True
+
+
+def definition_faults(
+    definitions: Sequence[Definition],
+    *,
+    elsewhere: KeyHints = NOWHERE,
+    read: _Choice = _every,
+    called: _Choice = _every,
+) -> Iterator[InvalidRequest]:
+    """`read` chooses the unknown keys that are judged, `called` the addresses."""
+    walked = [(each.root, field) for each in definitions for field in each.fields]
+    yield from bound_faults(walked)
+    unknown = (one for one in walked if is_refused(one[1]) and read(*one))
+    for root, field in islice(unknown, MAX_UNKNOWN_KEYS):
+        if (fault := unknown_key_error(field, root, elsewhere)) is not None:
+            yield fault
+    for root, field in walked:
+        if (fault := template_fault(field, root)) is not None:
+            yield fault
+    for definition in definitions:
+        yield from placeholder_faults(definition.fields, definition.root)
+    models = [(each.root, each.value) for each in definitions if isinstance(each.value, BaseModel)]
+    yield from source_faults(models)
+    yield from pattern_faults(models)
+    for root, field in walked:
+        if called(root, field):
+            yield from _address_faults(field, root)
+
+
+def _address_faults(field: WalkedField, root: str) -> Iterator[InvalidRequest]:
+    if not isinstance(field.mark, AddressMark):
+        return
+    url = field.mark.called(field.value)
+    owner, name = parameter(root, field.path[:-1]), str(field.path[-1])
+    sent = headers_of(field) or {}
+    headers = {str(key): str(value) for key, value in sent.items()}
+    at = f"{owner}.headers" if owner else "headers"
+    try:
+        read_url(url)
+    except EndpointRefused as error:
+        yield not_allowed(name, f"{owner}.{name}" if owner else name, error)
+        return
+    try:
+        check_headers(headers)
+    except EndpointRefused as error:
+        yield not_allowed("headers", at, error)
+    if len(credentials_of(headers, url)) > MAX_CREDENTIALS:
+        yield refused_value(
+            at,
+            f"with the query of the address, they hold more than {MAX_CREDENTIALS} different "
+            "credentials; send fewer",
+        )
+
+
+def not_allowed(field: str, param: str, error: EndpointRefused) -> InvalidRequest:
+    return InvalidRequest(f"{field} is not allowed: {error}", param=param, code=NOT_ALLOWED)
+
+
+NO_REPORT: Final = "no_report"
+LEAST_RATE: Final = 1e-4
+"""Smallest `learning_rate_multiplier` without a warning: a thousand steps of it move a weight by a
+tenth of one step at the base model's own rate.
+"""
+_TIME: Final = "max_training_time_s"
+_OF_VALIDATIONS: Final = ("plateau", "target", "gap")
+
+
+def call_warnings(
+    method: TuningMethod, *, has_validation: bool, has_rollout_cap: bool
+) -> Iterator[NoEffect]:
+    """Without `has_validation` the call brings no held-out rows."""
+    root = f"method.{method.kind}"
     match method:
-        case ReinforcementMethod(response_format=sent) | {"response_format": sent}:
-            return sent
+        case ReinforcementMethod():
+            yield from _of_grader(method, root)
+            yield from _of_stop(method, root)
+        case SupervisedMethod() | DpoMethod():
+            if has_rollout_cap:
+                why = f"a job of the method '{method.kind}' has no rollouts; '{_TIME}' limits it"
+                yield unused_option("max_rollouts", why)
+            if not has_validation:
+                yield from _without_validations(method, root)
+            yield from _negative_loss(method, root)
         case _:
-            return None
+            assert_never(method)
+    yield from tiny_rate(method, root)
+
+
+def _of_grader(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]:
+    grader, environment = method.grader, method.environment
+    param = f"{root}.grader"
+    yield from constant_scores(grader, param, REWARDS_ALIKE)
+    for name in grader.unused_parts:
+        part = f"{param}.graders.{name}"
+        message = f"'{part}' changes nothing: 'calculate_output' does not use it"
+        yield NoEffect("unused_grader", part, message)
+    if environment is None or not is_graded_by(environment, grader):
+        for name, child in grader.parts.items():
+            if child.pass_threshold is not None:
+                yield unused_option(
+                    f"{param}.graders.{name}.pass_threshold",
+                    "the reward of the formula passes or fails as a whole, by "
+                    f"'{param}.pass_threshold'",
+                )
+    if environment is not None and not is_graded_by(environment, grader):
+        for name, field in type(environment).model_fields.items():
+            if name in environment.grader_options and getattr(environment, name) != field.default:
+                yield unused_option(
+                    f"{root}.environment.{name}",
+                    "it is about the environment's own grader, and the job has another one in "
+                    f"'{param}'",
+                )
+    for judge in paths_of_judges(grader, root):
+        yield NoEffect(
+            "judged_apart",
+            judge,
+            f"'{judge}' judges the rollouts of base and tuned model in groups of their own, whose "
+            "scores are not comparable, and groups of one where "
+            f"'{root}.hyperparameters.eval_samples' is 1: validations and the report can miss a "
+            "gain. Measure it by an eval with a grader of single answers",
+        )
+
+
+def paths_of_judges(grader: AnyGrader, root: str) -> list[str]:
+    """Returns the parameters of graders that score the rollouts of a group against each other."""
+    parts = (
+        f"{root}.grader.graders.{name}"
+        for name, part in grader.parts.items()
+        if part.compares_rollouts
+    )
+    return [f"{root}.grader"] if grader.compares_rollouts else list(parts)
+
+
+def _of_stop(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]:
+    stop, grader = method.stop, method.grader
+    if stop is None:
+        return
+    target = stop.target
+    if target is not None and target.action != "off":
+        why = grader.out_of_reach(target.value)
+        if why is not None:
+            yield unused_option(f"{root}.stop.target.value", why)
+    if grader.lowest is None or grader.highest is None or stop.gap.action == "off":
+        return
+    if (
+        stop.gap.threshold > grader.highest - grader.lowest
+        and "threshold" in stop.gap.model_fields_set
+    ):
+        yield unused_option(
+            f"{root}.stop.gap.threshold", "the scores of the grader never differ by that much"
+        )
+
+
+def _without_validations(method: SupervisedMethod | DpoMethod, root: str) -> Iterator[NoEffect]:
+    yield NoEffect(
+        NO_REPORT,
+        "validation_file",
+        f"A job of the method '{method.kind}' without 'validation_file' has no validations and no "
+        "report: nothing will show whether the tuned model is better than the base model on rows "
+        "that it has not seen. Send held-out rows, 10 at least, as 'validation_file'",
+    )
+    stop = method.stop
+    for name in () if stop is None else _OF_VALIDATIONS:
+        rule = getattr(stop, name)
+        if stop is not None and name in stop.model_fields_set and rule and rule.action != "off":
+            yield unused_option(
+                f"{root}.stop.{name}", "it compares validations, and the job has none"
+            )
+
+
+def _negative_loss(method: SupervisedMethod | DpoMethod, root: str) -> Iterator[NoEffect]:
+    target = None if method.stop is None else method.stop.target
+    is_on = target is not None and target.action != "off"
+    if target is not None and is_on and target.value < 0 and method.kind == "supervised":
+        why = f"a validation loss is at least 0, so that none reaches {target.value:g}"
+        yield unused_option(f"{root}.stop.target.value", why)
+
+
+def tiny_rate(method: Any, root: str) -> Iterator[NoEffect]:
+    """`method` is a method or its JSON."""
+    rate = value_of(value_of(method, "hyperparameters"), "learning_rate_multiplier")
+    if isinstance(rate, int | float) and not isinstance(rate, bool) and 0 < rate < LEAST_RATE:
+        param = f"{root}.hyperparameters.learning_rate_multiplier"
+        yield NoEffect(
+            "tiny_learning_rate",
+            param,
+            f"'{param}' of {rate:g} makes steps so small that the job changes next to nothing, and "
+            "the model stays what it is: 1 is the base model's own rate, and values from 0.1 to 10 "
+            "are usual",
+        )
+
+
+def overridden(older: Any, newer: Any) -> Iterator[NoEffect]:
+    """Yields deprecated top-level hyperparameters with another value in the method, which wins."""
+    if not isinstance(older, Mapping) or not isinstance(newer, Mapping):
+        return
+    for name, value in older.items():
+        if value is not None and newer.get(name) is not None and newer[name] != value:
+            param = f"hyperparameters.{name}"
+            yield unused_option(
+                param, f"'method.supervised.{param}' has another value, which is used"
+            )
+
+
+def suffix_warnings(suffix: Any) -> Iterator[NoEffect]:
+    """Yields a suffix that the model's name changes, but for capital letters."""
+    if not isinstance(suffix, str) or suffix_in_name(suffix) == suffix.lower():
+        return
+    shown = suffix_in_name(suffix)
+    instead = f"has '{shown}' instead" if shown else "has none"
+    yield NoEffect(
+        "suffix_changed",
+        "suffix",
+        f"The name of the tuned model {instead} of the suffix '{suffix}': a name has small letters "
+        "from a to z, digits and '-'",
+    )

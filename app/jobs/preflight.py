@@ -1,17 +1,156 @@
-"""A preflight report: its issues, the contents of its files, the estimate of the job."""
+"""A preflight report: its issues, its files, its estimate, and what graders need of every row."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
-from app.files.datasets import Overlap
+from app.files.datasets import Overlap, grader_item
 from app.graders.choice import GraderChoice
+from app.graders.definitions import (
+    AnyGrader,
+    RowReading,
+    is_used,
+    read_grader,
+    row_readings,
+    unused_paths,
+)
+from app.graders.template_faults import placeholders
+from app.graders.templates import Placeholder
 from app.jobs.reinforcement import ReinforcementHyperparameters
-from app.jobs.row_tries import NO_NEEDS, RowNeeds
 from app.jobs.supervised import MethodType, TrainOn
-from app.kit.errors import InvalidRequest, PreflightIssue
-from app.kit.fields import DescribedFields
+from app.kit.errors import UNREADABLE_ROW, InvalidRequest, PreflightIssue
+from app.kit.fields import DescribedFields, FieldKind, parameter, value_of, walk_fields
 from app.models.models import BaseModelSpec
+
+INVALID_VARIABLE: Final = "invalid_variable_error"
+"""The hosted flag of a template with a missing path; also the code of the job's error."""
+_GRADER: Final = "grader"
+_SIMILARITY: Final = 0.5
+_MOST: Final = 200
+_MAX_LINES: Final = 5
+_MAX_NAMES: Final = 100
+_SHOWN_NAMES: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class ItemField:
+    """A path into `item`, and the first template that reads it."""
+
+    param: str
+    placeholder: Placeholder
+
+    @property
+    def shown(self) -> str:
+        return f"'{{{{{self.placeholder.text[:80]}}}}}'"
+
+
+@dataclass(frozen=True, slots=True)
+class RowNeeds:
+    fields: tuple[ItemField, ...] = ()
+    readings: tuple[RowReading, ...] = ()
+
+
+NO_NEEDS: Final = RowNeeds()
+
+
+def row_needs(method: Any, root: str) -> RowNeeds:
+    """Takes an instance or JSON; a faulty grader has no needs."""
+    try:
+        grader = read_grader(value_of(method, _GRADER))
+    except ValueError:  # pydantic raises its two kinds
+        return NO_NEEDS
+    readings = (
+        each for each in row_readings(grader, f"{root}.{_GRADER}") if each.template.placeholders
+    )
+    return RowNeeds(_item_fields(grader, root), tuple(islice(readings, _MOST)))
+
+
+def _item_fields(grader: AnyGrader, root: str) -> tuple[ItemField, ...]:
+    found, unused = dict[str, ItemField](), unused_paths({_GRADER: grader})
+    for walked in walk_fields(type(grader), grader, (_GRADER,)):
+        is_read = walked.kind is FieldKind.TEMPLATE and is_used(walked.path, unused)
+        for placeholder in placeholders(walked.value) if is_read else ():
+            if placeholder.namespace == "item" and len(found) < _MOST:
+                entry = ItemField(parameter(root, walked.path), placeholder)
+                found.setdefault(placeholder.text, entry)
+    return tuple(found.values())
+
+
+@dataclass(slots=True)
+class _FaultyRows:
+    count: int = 0
+    lines: list[int] = field(default_factory=list)
+    reason: str = ""
+
+    def add(self, line: int, reason: str = "") -> None:
+        self.count += 1
+        self.reason = self.reason or reason
+        if len(self.lines) < _MAX_LINES:
+            self.lines.append(line)
+
+    @property
+    def listed(self) -> str:
+        more = self.count - len(self.lines)
+        return f"lines {', '.join(map(str, self.lines))}" + (f" and {more} more" if more else "")
+
+
+class RowFaults:
+    """Counts the rows of a file that do not meet a need."""
+
+    def __init__(self, needs: RowNeeds) -> None:
+        self._needs = needs
+        self._rows = 0
+        self._names = set[str]()
+        self._missing = [_FaultyRows() for _ in needs.fields]
+        self._unreadable = [_FaultyRows() for _ in needs.readings]
+
+    def see(self, item: dict[str, Any], line: int) -> None:
+        if self._needs == NO_NEEDS:
+            return
+        self._rows += 1
+        if len(self._names) < _MAX_NAMES:
+            self._names.update(item)
+        row = grader_item(item)
+        for entry, lacking in zip(self._needs.fields, self._missing, strict=True):
+            if not entry.placeholder.leads_somewhere({"item": row}):
+                lacking.add(line)
+        for reading, found in zip(self._needs.readings, self._unreadable, strict=True):
+            fault = reading.fault(row)
+            if fault is not None:
+                found.add(line, fault)
+
+    def found(self, label: str) -> Iterator[PreflightIssue]:
+        for entry, rows in zip(self._needs.fields, self._missing, strict=True):
+            if rows.count == self._rows and rows.count:
+                message = f"{entry.shown}: no row of the {label} file has it.{self._cure(entry)}"
+                yield PreflightIssue("error", INVALID_VARIABLE, message, entry.param, None)
+            elif rows.count:
+                message = (
+                    f"{entry.shown}: {rows.count} of {self._rows} rows of the {label} file lack it "
+                    f"({rows.listed}). Give it to every row."
+                )
+                yield PreflightIssue("error", INVALID_VARIABLE, message, entry.param, rows.lines[0])
+        for reading, rows in zip(self._needs.readings, self._unreadable, strict=True):
+            if rows.count:
+                shown = ItemField(reading.param, reading.template.placeholders[0]).shown
+                message = (
+                    f"{shown} is read as {reading.rule.noun}, and {rows.count} of {self._rows} "
+                    f"rows of the {label} file have none that can be used ({rows.listed}): "
+                    f"{rows.reason}. No answer to such a row can be graded. Correct these rows, or "
+                    "use another grader."
+                )
+                yield PreflightIssue("error", UNREADABLE_ROW, message, reading.param, rows.lines[0])
+
+    def _cure(self, entry: ItemField) -> str:
+        name = str(entry.placeholder.steps[0])[:80] if entry.placeholder.steps else ""
+        near = get_close_matches(name, [each[:80] for each in self._names], n=1, cutoff=_SIMILARITY)
+        if near and near[0] != name:
+            return f" Did you mean 'item.{near[0]}'?"
+        return f" The rows have {', '.join(sorted(self._names)[:_SHOWN_NAMES])}."
+
 
 Basis = Literal["history", "assumption"]
 
@@ -105,9 +244,7 @@ class Estimate(DescribedFields):
 
 @dataclass(frozen=True, slots=True)
 class InspectionRequest:
-    """The files to inspect, with all settings that affect it. A path is `None` when the call names
-    no usable file.
-    """
+    """Files to inspect, `None` where none is usable, with all settings that affect it."""
 
     method: MethodType
     training: Path | None
@@ -120,9 +257,7 @@ class InspectionRequest:
     reasoning_effort: str | None = None
     train_on: TrainOn = "all"
     needs: RowNeeds = NO_NEEDS
-    """Needs of the graders that every row must meet."""
     batch_size: int | None = None
-    """The number that was sent; `None` for `auto`."""
     hyperparameters: ReinforcementHyperparameters | None = None
     """Hyperparameters of a reinforcement job; `None` for invalid ones and for other methods."""
     no_room_share: float | None = None
@@ -130,7 +265,6 @@ class InspectionRequest:
     is off.
     """
     sample_rows: int = 0
-    """Rows of each file to return."""
     shared_tools: tuple[dict[str, Any], ...] = ()
     """Functions that the job offers on every row, after the row's own ones."""
     reads_difficulty: bool = False
@@ -180,9 +314,7 @@ class PreflightReport:
     endpoints: tuple[EndpointCheck, ...] = ()
     estimate: Estimate | None = None
     issues: tuple[PreflightIssue, ...] = field(default=())
-    """Issues of the call, the files and the endpoints, in this order."""
     grader_choice: GraderChoice | None = None
-    """The choice of a call whose grader is `auto`."""
 
     @property
     def valid(self) -> bool:

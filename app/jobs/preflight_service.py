@@ -1,42 +1,208 @@
-"""Checks a create call without creating a job, and returns every fault at once.
-
-Files are read in a separate process, so that a large one does not block the API's event loop.
+"""Checks a create call without creating a job, and returns every fault at once. Files are read in
+a separate process, so that a large one does not block the event loop.
 """
 
 import asyncio
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
+from pydantic import ValidationError
+
+from app.curricula.curricula import CURRICULUM_SPLITS
 from app.database import Database
 from app.files.files import NOT_READY, not_ready
 from app.files.row_files import Inspections
+from app.graders.choice import GraderChoice
 from app.graders.kinds.multi import MAX_CHILDREN
-from app.jobs.call_checks import Pace, base_model, estimate_of, inspection_request, pace_of
-from app.jobs.call_faults import call_issues, called_models, readable_method
-from app.jobs.creation import JobCreationService
-from app.jobs.grader_tries import ROWS, GraderTries
-from app.jobs.method_parts import means_method, method_of, method_type
+from app.jobs.call_checks import (
+    Pace,
+    base_model,
+    call_issues,
+    called_models,
+    estimate_of,
+    inspection_request,
+    pace_of,
+    readable_method,
+)
+from app.jobs.creation import METHOD, JobCreationService, RegisteredReferences
+from app.jobs.jobs import JobRequest
+from app.jobs.methods import means_method, method_of, method_type, reinforcement_of
 from app.jobs.preflight import DatasetReport, EndpointCheck, PreflightReport, issue_of
-from app.jobs.probes import EndpointProbes, McpListings, first_addresses
-from app.jobs.readable_calls import ReadableCalls
-from app.jobs.requests import JobRequest
+from app.jobs.probes import ROWS, EndpointProbes, GraderTries, first_addresses
+from app.jobs.reinforcement import MAX_TOOLS
 from app.kit.callers import Tenant
-from app.kit.errors import NotFound, PreflightIssue
-from app.kit.fields import FieldKind
+from app.kit.errors import InvalidRequest, NotFound, PreflightIssue
+from app.kit.fields import FieldKind, value_of
 from app.models.models import BaseModelSpec, base_of, is_tuned_name, student_named, unknown_model
 from app.models.service import JudgeModels
 from app.tools.definition_check import no_embeddings, unknown_judge
-from app.tools.mcp_listings import ALL_SENT, SentServers
+from app.tools.environments import built_in
+from app.tools.mcp_listings import ALL_SENT, SentServers, by_server, label_clashes
+from app.tools.references import (
+    RegisteredReference,
+    SentCurriculum,
+    is_registered,
+    read_curriculum,
+    read_environment_reference,
+    read_grader_reference,
+    read_tool_reference,
+)
+from app.tools.tools import LABEL
+
+
+def reference_or(sent: Any, read: Callable[[Any], RegisteredReference | None]) -> Any:
+    """Returns a part as a reference if it is a valid one, else unchanged."""
+    try:
+        return read(sent) or sent
+    except ValidationError:
+        return sent
+
+
+def with_servers(inner: dict[str, Any], tools: list[Any], root: str) -> dict[str, Any]:
+    """Splits tools at `root` from MCP servers. Raises `InvalidRequest` for equal labels."""
+    own, served = by_server(tools)
+    if not served:
+        return {**inner, "tools": tools}
+    sent = inner.get("mcp_servers")
+    before = sent if isinstance(sent, list) else []
+    labels = [value_of(server, LABEL) for server in before]
+    for fault in label_clashes(tools, root, beside=labels):
+        raise fault
+    return {**inner, "tools": own, "mcp_servers": [*before, *served]}
+
+
+@dataclass(frozen=True, slots=True)
+class ReadableCall:
+    """The JSON of a call with its references resolved, as far as they can be."""
+
+    body: dict[str, Any]
+    grader_choice: GraderChoice | None
+    fault: InvalidRequest | None
+    """The error of the first refused reference or choice."""
+    warnings: tuple[PreflightIssue, ...] = ()
+    """Warnings about options of `auto` that the choice does not use."""
+    servers: SentServers = ALL_SENT
+
+
+class ReadableCalls:
+    def __init__(self, references: RegisteredReferences) -> None:
+        self._references = references
+
+    @asynccontextmanager
+    async def readable(
+        self, body: dict[str, Any], request: JobRequest | None
+    ) -> AsyncIterator[ReadableCall]:
+        """Yields, for a read-only block, the call with its references resolved, or as sent with the
+        first error. Files that were written for the block are deleted. Invalid references are
+        unchanged: parsing reports them. `request` is `None` if the call cannot be parsed.
+        """
+        made: list[str] = []
+        try:
+            try:
+                resolved, servers = await self._readable(body, made)
+            except InvalidRequest as error:
+                call = ReadableCall(body, None, error)
+            else:
+                call = ReadableCall(resolved, None, None, servers=servers)
+                if request is not None and request.curriculum is not None:
+                    files = (resolved.get(f"{split}_file") for split in CURRICULUM_SPLITS)
+                    try:
+                        request.required_files(*files)
+                    except InvalidRequest as error:
+                        call = replace(call, fault=error)
+            yield await self._with_choice(call)
+        finally:
+            await self._references.discard(made)
+
+    async def _with_choice(self, call: ReadableCall) -> ReadableCall:
+        from app.jobs.dataset_checks import (  # noqa: PLC0415 - a create call needs none
+            auto_of,
+            choice_warnings,
+            with_grader,
+        )
+
+        auto = auto_of(call.body)
+        training, validation = (call.body.get(f"{split}_file") for split in CURRICULUM_SPLITS)
+        if auto is None or not isinstance(training, str):
+            return call
+        response_format = reinforcement_of(method_of(call.body)).get("response_format")
+        try:
+            choice = await self._references.choose(
+                auto,
+                training,
+                validation if isinstance(validation, str) else None,
+                response_format=response_format,
+            )
+        except InvalidRequest as error:
+            return replace(call, fault=call.fault or error)
+        return replace(
+            call,
+            body=with_grader(call.body, choice),
+            grader_choice=choice,
+            warnings=tuple(choice_warnings(choice)),
+        )
+
+    async def _readable(
+        self, body: dict[str, Any], made: list[str]
+    ) -> tuple[dict[str, Any], SentServers]:
+        resolved, servers = {**body}, ALL_SENT
+        method = body.get("method")
+        inner = method.get("reinforcement") if isinstance(method, dict) else None
+        if isinstance(method, dict) and isinstance(inner, dict):
+            readable, servers = await self._readable_method(inner)
+            resolved["method"] = {**method, "reinforcement": readable}
+        named = any(body.get(f"{split}_file") is not None for split in CURRICULUM_SPLITS)
+        sent = None if named else body.get("curriculum")
+        source: SentCurriculum | None = None
+        with suppress(ValidationError):  # parsing reports it
+            source = None if sent is None else read_curriculum(sent)
+        if source is not None:
+            resolved.update(await self._references.files(source, made))
+        return await self._with_environment(resolved, made), servers
+
+    async def _with_environment(self, body: dict[str, Any], made: list[str]) -> dict[str, Any]:
+        from app.jobs.dataset_checks import (  # noqa: PLC0415 - a create call needs none
+            environment_of,
+            with_environment_grader,
+        )
+
+        environment = environment_of(body)
+        if environment is None:
+            return body
+        body = with_environment_grader(body, environment)
+        source = built_in(environment)
+        if source is None or any(
+            body.get(name) is not None for name in ("training_file", "validation_file")
+        ):
+            return body
+        return {**body, **await self._references.environment_files(source, made)}
+
+    async def _readable_method(self, inner: dict[str, Any]) -> tuple[dict[str, Any], SentServers]:
+        sent = inner.get("tools")
+        listed = sent if isinstance(sent, list) and len(sent) <= MAX_TOOLS else None
+        named = [reference_or(tool, read_tool_reference) for tool in listed or ()]
+        tools, grader = await self._references.definitions(
+            named, reference_or(inner.get("grader"), read_grader_reference)
+        )
+        environment = await self._references.environment(
+            reference_or(inner.get("environment"), read_environment_reference)
+        )
+        inner = inner if environment is None else {**inner, "environment": environment}
+        resolved = {**inner} if listed is None else with_servers(inner, tools, f"{METHOD}.tools")
+        references = [is_registered(tool) for tool in named]
+        own = inner.get("mcp_servers")
+        servers = SentServers.of(tools, references, sent=len(own) if isinstance(own, list) else 0)
+        return (resolved if grader is None else {**resolved, "grader": grader}), servers
 
 
 @dataclass(frozen=True, slots=True)
 class PreflightPorts:
-    endpoints: EndpointProbes
+    probes: EndpointProbes
     inspections: Inspections
     tries: GraderTries
-    mcp: McpListings
     judges: JudgeModels
     base_models: tuple[BaseModelSpec, ...]
 
@@ -55,9 +221,8 @@ class PreflightService:
         *,
         servers: SentServers = ALL_SENT,
     ) -> PreflightReport:
-        """Checks a create call. `new` is `None` if the call cannot be parsed. `faults` come first
-        in the report, which has no other error about their parameters. `servers` are the origins
-        of its MCP servers.
+        """`new` is `None` if the call cannot be parsed. `faults` come first in the report, which
+        has no other error about their parameters. `servers` are the origins of MCP servers.
         """
         body = await self._with_answering_model(body)
         issues = list(faults)
@@ -73,17 +238,25 @@ class PreflightService:
             for param in ("training_file", "validation_file")
         ]
         probed = await asyncio.to_thread(first_addresses, method, issues)
-        listed = await self._ports.mcp.check(method)
+        listed = await self._ports.probes.listed(method)
         endpoints, (dataset, in_files) = await asyncio.gather(
-            self._ports.endpoints.ask(probed),
+            self._ports.probes.ask(probed),
             self._inspect(body, keys, base, shared_tools=listed.functions),
         )
         issues += [*listed.issues, *in_files]
         reported = {one.param for one in issues if one.severity == "error"} | faulty
-        issues += await self._tried(body, dataset, reported=reported)
+        readable = await asyncio.to_thread(readable_method, body)
+        if readable is not None and dataset is not None:
+            issues += await self._ports.tries.issues(
+                readable, dataset.sample_rows, reported=reported
+            )
         issues += [
             issue for _, found in endpoints for issue in found if issue.param not in reported
         ]
+        pace: Pace | None = None
+        if base is not None:
+            async with self._database.tenant(self._tenant) as unit:
+                pace = pace_of(await unit.jobs.recent_usage(base.name))
         return PreflightReport(
             model=None if base is None else base.name,
             method=method_type(body),
@@ -92,24 +265,11 @@ class PreflightService:
                 *(check for check, _ in endpoints),
                 *(_as_sent(check, servers) for check in listed.endpoints),
             ),
-            estimate=estimate_of(new, base, dataset, pace=await self._pace(base)),
+            estimate=estimate_of(new, base, dataset, pace=pace),
             issues=(*faults, *_others(map(servers.issue, issues[len(faults) :]), faulty=faulty)),
         )
 
-    async def _tried(
-        self,
-        body: dict[str, Any],
-        dataset: DatasetReport | None,
-        *,
-        reported: Collection[str | None],
-    ) -> list[PreflightIssue]:
-        method = await asyncio.to_thread(readable_method, body)
-        if method is None or dataset is None:
-            return []
-        return await self._ports.tries.issues(method, dataset.sample_rows, reported=reported)
-
     async def _with_answering_model(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Returns the call with the model that answers for the student it names."""
         name = body.get("model")
         student = student_named(name) if isinstance(name, str) else None
         if student is None:
@@ -119,7 +279,6 @@ class PreflightService:
         return body if answering is None else {**body, "model": answering}
 
     async def _unknown_start(self, body: dict[str, Any]) -> list[PreflightIssue]:
-        """Checks a call that names a tuned model as its start."""
         name = body.get("model")
         if not isinstance(name, str) or not is_tuned_name(name):
             return []
@@ -135,17 +294,13 @@ class PreflightService:
         judges = await asyncio.to_thread(_called, method, FieldKind.JUDGE)
         models = self._ports.judges
         known = {name for name in {name for _, name in judges} if await models.knows(name)}
-        embeddings = await self._missing_embeddings(method)
+        embeddings = list[tuple[str, str]]()
+        if not models.has_embeddings:
+            embeddings = await asyncio.to_thread(_called, method, FieldKind.EMBEDDING)
         return [
             *(issue_of(unknown_judge(name, param)) for param, name in judges if name not in known),
             *(issue_of(no_embeddings(param)) for param, _ in embeddings),
         ]
-
-    async def _missing_embeddings(self, method: dict[str, Any]) -> list[tuple[str, str]]:
-        """Returns the embeddings that the call needs and the installation lacks."""
-        if self._ports.judges.has_embeddings:
-            return []
-        return await asyncio.to_thread(_called, method, FieldKind.EMBEDDING)
 
     async def _object_key(
         self, body: dict[str, Any], param: str, issues: list[PreflightIssue]
@@ -195,12 +350,6 @@ class PreflightService:
             report = await self._ports.inspections.run(self._tenant, inspect, request)
         return report, report.issues
 
-    async def _pace(self, base: BaseModelSpec | None) -> Pace | None:
-        if base is None:
-            return None
-        async with self._database.tenant(self._tenant) as unit:
-            return pace_of(await unit.jobs.recent_usage(base.name))
-
 
 def _called(method: dict[str, Any], kind: FieldKind) -> list[tuple[str, str]]:
     """Returns the first models of a kind. For a thread, as it reads the grader."""
@@ -230,9 +379,7 @@ class CallCheck:
     async def report(
         self, body: dict[str, Any], new: JobRequest | None, faults: Sequence[PreflightIssue]
     ) -> PreflightReport:
-        """Returns the report on the JSON of a call; no job is made. `new` is the call as a domain
-        value, or `None` if it cannot be parsed, and `faults` are those of its parsing.
-        """
+        """Returns the report; `faults` are those of parsing, `new` is `None` if it failed."""
         async with self.readable.readable(body, new) as call:
             refusal = call.fault
             if new is not None:

@@ -1,22 +1,42 @@
-"""Asks each address of a create call once, before a job exists."""
+"""Asks each address of a create call once, and tries its python graders on a few rows.
+
+A grader's failure is an error only if no answer could avoid it: code that expects a format which
+the tried answers lack gets a warning.
+"""
 
 import asyncio
+import re
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
+from itertools import islice
 from typing import Any, Final
 
 from pydantic import ValidationError
 
-from app.jobs.call_faults import CalledAddress, called_addresses
-from app.jobs.preflight import EndpointCheck
-from app.jobs.reinforcement import MAX_TOOLS
+from app.files.datasets import grader_item
+from app.graders.definitions import is_used, unused_paths
+from app.graders.kinds.python import RETURNED, PythonGrader, PythonScorer, python_graders
+from app.graders.scorer import (
+    BAD_SCORE,
+    BEYOND,
+    BoundedScorer,
+    GradeRequest,
+    ScoreFault,
+    Scorer,
+    text_sample,
+)
+from app.jobs.call_checks import CalledAddress, called_addresses
+from app.jobs.preflight import EndpointCheck, SampleRow
+from app.jobs.reinforcement import MAX_TOOLS, ReinforcementMethod
 from app.kit.egress import Egress, EgressFailure, EgressRequest, check_headers
 from app.kit.endpoint_pool import EndpointPool
 from app.kit.endpoints import CallSigner, EndpointFault
-from app.kit.errors import EndpointRefused, PreflightIssue
+from app.kit.errors import EndpointRefused, PreflightIssue, first_fault
+from app.kit.fields import parameter
 from app.kit.http import is_client_error
 from app.kit.ids import new_id
 from app.tools.environment_calls import (
@@ -31,6 +51,8 @@ from app.tools.environment_calls import (
 from app.tools.environments import PARAM
 from app.tools.mcp_listings import SERVERS, ListingFault, clashes, functions_of
 from app.tools.mcp_servers import MAX_MCP_SERVERS, McpServerSpec, McpTool
+from app.tools.sandbox import Sandbox
+from app.tools.tools import new_trace_id
 
 NOT_FOUND: Final = "environment_not_found"
 REFUSES: Final = "environment_refuses"
@@ -38,46 +60,6 @@ _MISSING: Final = frozenset({404, 405, 410})
 _TASK: Final = {"messages": [{"role": "user", "content": "This is a test."}]}
 _TIMEOUT_S: Final = 10.0
 _CLOSE_LIMIT_S: Final = 5.0
-
-
-class EnvironmentProbe:
-    def __init__(self, egress: Egress, signer: CallSigner) -> None:
-        self._egress = egress
-        self._signer = signer
-
-    async def tried(self, called: CalledAddress) -> PreflightIssue | None:
-        """Returns an error for an environment without `reset` at its address, a warning for one
-        that refuses the test's `reset`, and `None` for one that accepts it and for every other
-        address.
-        """
-        if called.param != f"{PARAM}.url":
-            return None
-        endpoint = EndpointPool(self._egress, timeout_s=_TIMEOUT_S, max_retries=0).endpoint(
-            called.url
-        )
-        rollout_id = new_id("trace_")
-        reset = EnvironmentCall(
-            reset_body(rollout_id, _TASK, seed=0), new_id("episode_"), rollout_id
-        )
-        read = partial(read_reset, before=_TASK["messages"])
-        episode_id: str | None
-        try:
-            begun = await endpoint.call(reset.request(called.headers), read, signer=self._signer)
-            episode_id = begun.value.episode_id
-        except CallRefused as refused:
-            return _issue(called, refused.status)
-        except EndpointFault as fault:  # the path is there
-            if not may_have_begun(fault):
-                return None
-            episode_id = None
-        body = close_body(rollout_id, episode_id, done=False)
-        close = EnvironmentCall(body, new_id("episode_"), rollout_id)
-        try:
-            async with asyncio.timeout(_CLOSE_LIMIT_S):
-                await endpoint.call(close.request(called.headers), read_close, signer=self._signer)
-        except (EndpointFault, TimeoutError):
-            return None  # its answer changes nothing
-        return None
 
 
 def _issue(called: CalledAddress, status: int) -> PreflightIssue | None:
@@ -97,7 +79,6 @@ def _issue(called: CalledAddress, status: int) -> PreflightIssue | None:
     return PreflightIssue("warning", REFUSES, message, called.param)
 
 
-_PROBE_TIMEOUT_S: Final = 10.0
 _PROBES: Final = 8
 MAX_ADDRESSES: Final = 128
 """Limit for one call, so that the service cannot be used to scan addresses."""
@@ -105,80 +86,6 @@ _SERVER_FAULT: Final = 500
 _NOT_IMPLEMENTED: Final = 501
 """Status of many servers for an unsupported method, such as the probe's HEAD."""
 _UNCALLED: Final = "not asked: the formula does not use this part"
-
-
-class EndpointProbes:
-    def __init__(self, egress: Egress, environments: EnvironmentProbe) -> None:
-        self._egress = egress
-        self._environments = environments
-
-    async def ask(
-        self, called: list[CalledAddress]
-    ) -> list[tuple[EndpointCheck, list[PreflightIssue]]]:
-        slots = asyncio.Semaphore(_PROBES)
-
-        async def check(address: CalledAddress) -> tuple[EndpointCheck, list[PreflightIssue]]:
-            async with slots:
-                return await self._probe(address)
-
-        return await asyncio.gather(*(check(address) for address in called))
-
-    async def _probe(self, called: CalledAddress) -> tuple[EndpointCheck, list[PreflightIssue]]:
-        def missed(
-            code: str, detail: str, *, param: str = called.param
-        ) -> tuple[EndpointCheck, list[PreflightIssue]]:
-            check = EndpointCheck(called.param, called.name, False, None, None, detail)
-            message = f"{called.name}: {detail}"
-            return check, [PreflightIssue("error", code, message, param)]
-
-        try:
-            check_headers(called.headers)
-        except EndpointRefused as error:
-            headers = f"{called.param.rpartition('.')[0]}.headers"
-            return missed("endpoint_not_allowed", str(error), param=headers)
-        try:
-            await self._egress.check_url(called.url)
-            if not called.is_used:
-                return EndpointCheck(called.param, called.name, False, None, None, _UNCALLED), []
-            reply = await self._egress.send(
-                EgressRequest(
-                    called.url, called.headers, b"", timeout_s=_PROBE_TIMEOUT_S, method="HEAD"
-                )
-            )
-        except EndpointRefused as error:
-            return missed("endpoint_not_allowed", str(error))
-        except EgressFailure as error:
-            return missed("endpoint_unreachable", str(error))
-        check = EndpointCheck(
-            called.param, called.name, True, reply.status, round(1000 * reply.latency_s, 1), None
-        )
-        # A server that takes only POST answers HEAD with a 4xx or a 501: it is there, which is the
-        # question.
-        if reply.status < _SERVER_FAULT or reply.status == _NOT_IMPLEMENTED:
-            return await self._begun(called, check)
-        message = f"{called.name} answers {reply.status} to a HEAD request."
-        return check, [PreflightIssue("warning", "endpoint_failing", message, called.param)]
-
-    async def _begun(
-        self, called: CalledAddress, check: EndpointCheck
-    ) -> tuple[EndpointCheck, list[PreflightIssue]]:
-        issue = await self._environments.tried(called)
-        if issue is None:
-            return check, []
-        if issue.code == NOT_FOUND:
-            check = EndpointCheck(called.param, called.name, False, None, None, issue.message)
-        return check, [issue]
-
-
-def first_addresses(method: dict[str, Any], issues: list[PreflightIssue]) -> list[CalledAddress]:
-    """Returns the first addresses of the call, and adds an issue if there are more."""
-    addresses = called_addresses(method)
-    if len(addresses) > MAX_ADDRESSES:
-        message = f"Only the first {MAX_ADDRESSES} addresses were probed."
-        issues.append(
-            PreflightIssue("warning", "endpoints_not_probed", message, "method.reinforcement")
-        )
-    return addresses[:MAX_ADDRESSES]
 
 
 LISTING_LIMIT_S: Final = 20.0
@@ -194,12 +101,88 @@ class ListedServers:
     """The tools that the job would offer on every row."""
 
 
-class McpListings:
+_Probed = tuple[EndpointCheck, list[PreflightIssue]]
+
+
+class EndpointProbes:
     def __init__(self, egress: Egress, signer: CallSigner) -> None:
         self._egress = egress
         self._signer = signer
 
-    async def check(self, method: dict[str, Any]) -> ListedServers:
+    async def ask(self, called: list[CalledAddress]) -> list[_Probed]:
+        slots = asyncio.Semaphore(_PROBES)
+
+        async def check(address: CalledAddress) -> _Probed:
+            async with slots:
+                return await self._probe(address)
+
+        return await asyncio.gather(*(check(address) for address in called))
+
+    async def _probe(self, called: CalledAddress) -> _Probed:
+        def missed(code: str, detail: str, *, param: str = called.param) -> _Probed:
+            check = EndpointCheck(called.param, called.name, False, None, None, detail)
+            message = f"{called.name}: {detail}"
+            return check, [PreflightIssue("error", code, message, param)]
+
+        try:
+            check_headers(called.headers)
+        except EndpointRefused as error:
+            headers = f"{called.param.rpartition('.')[0]}.headers"
+            return missed("endpoint_not_allowed", str(error), param=headers)
+        try:
+            await self._egress.check_url(called.url)
+            if not called.is_used:
+                return EndpointCheck(called.param, called.name, False, None, None, _UNCALLED), []
+            reply = await self._egress.send(
+                EgressRequest(called.url, called.headers, b"", timeout_s=_TIMEOUT_S, method="HEAD")
+            )
+        except EndpointRefused as error:
+            return missed("endpoint_not_allowed", str(error))
+        except EgressFailure as error:
+            return missed("endpoint_unreachable", str(error))
+        check = EndpointCheck(
+            called.param, called.name, True, reply.status, round(1000 * reply.latency_s, 1), None
+        )
+        # A server that takes only POST answers HEAD with a 4xx or a 501: it is there, which is the
+        # question.
+        if reply.status < _SERVER_FAULT or reply.status == _NOT_IMPLEMENTED:
+            return await self._begun(called, check)
+        message = f"{called.name} answers {reply.status} to a HEAD request."
+        return check, [PreflightIssue("warning", "endpoint_failing", message, called.param)]
+
+    async def _begun(self, called: CalledAddress, check: EndpointCheck) -> _Probed:
+        """Tries `reset` of an environment, which tells more than HEAD; no other address."""
+        issue = await self._refused_reset(called) if called.param == f"{PARAM}.url" else None
+        if issue is None:
+            return check, []
+        if issue.code == NOT_FOUND:
+            check = EndpointCheck(called.param, called.name, False, None, None, issue.message)
+        return check, [issue]
+
+    async def _refused_reset(self, called: CalledAddress) -> PreflightIssue | None:
+        pool = EndpointPool(self._egress, timeout_s=_TIMEOUT_S, max_retries=0)
+        endpoint, rollout_id = pool.endpoint(called.url), new_id("trace_")
+        reset = EnvironmentCall(
+            reset_body(rollout_id, _TASK, seed=0), new_id("episode_"), rollout_id
+        )
+        read = partial(read_reset, before=_TASK["messages"])
+        episode_id: str | None = None
+        try:
+            begun = await endpoint.call(reset.request(called.headers), read, signer=self._signer)
+            episode_id = begun.value.episode_id
+        except CallRefused as refused:
+            return _issue(called, refused.status)
+        except EndpointFault as fault:  # the path is there
+            if not may_have_begun(fault):
+                return None
+        body = close_body(rollout_id, episode_id, done=False)
+        close = EnvironmentCall(body, new_id("episode_"), rollout_id)
+        with suppress(EndpointFault, TimeoutError):  # its answer changes nothing
+            async with asyncio.timeout(_CLOSE_LIMIT_S):
+                await endpoint.call(close.request(called.headers), read_close, signer=self._signer)
+        return None
+
+    async def listed(self, method: dict[str, Any]) -> ListedServers:
         """Lists the valid servers of a call's `method`; invalid ones are already reported."""
         inner = method.get("reinforcement")
         sent = inner.get("mcp_servers") if isinstance(inner, dict) else None
@@ -232,22 +215,27 @@ class McpListings:
         faults += together
         # Tools that no job can offer are not measured: they may be too large for that.
         offered = [] if together else [each.listing for each in listings]
-        return ListedServers(
-            endpoints=tuple(
-                _check(index, server, listing.faults, latency_ms)
-                for (index, server), (listing, latency_ms) in zip(servers, answers, strict=True)
-            ),
-            issues=tuple(
-                PreflightIssue("error", fault.code, fault.message, fault.param) for fault in faults
-            ),
-            functions=tuple(functions_of(offered)),
+        issues = (PreflightIssue("error", one.code, one.message, one.param) for one in faults)
+        checks = (
+            _check(index, server, listing.faults, latency_ms)
+            for (index, server), (listing, latency_ms) in zip(servers, answers, strict=True)
         )
+        return ListedServers(tuple(checks), tuple(issues), tuple(functions_of(offered)))
+
+
+def first_addresses(method: dict[str, Any], issues: list[PreflightIssue]) -> list[CalledAddress]:
+    """Adds an issue if there are more."""
+    addresses = called_addresses(method)
+    if len(addresses) > MAX_ADDRESSES:
+        message = f"Only the first {MAX_ADDRESSES} addresses were probed."
+        issues.append(
+            PreflightIssue("warning", "endpoints_not_probed", message, "method.reinforcement")
+        )
+    return addresses[:MAX_ADDRESSES]
 
 
 def _readable(sent: Any) -> list[tuple[int, McpServerSpec]]:
-    """Returns the valid servers with their positions. A `listing` in the request is ignored here,
-    because another check refuses it.
-    """
+    """Ignores a `listing` in the request, which another check refuses."""
     servers = []
     for index, server in enumerate(sent[:MAX_MCP_SERVERS] if isinstance(sent, list) else ()):
         try:
@@ -273,11 +261,159 @@ def _check(
 ) -> EndpointCheck:
     param = f"{SERVERS}[{index}].server_url"
     down = next((fault for fault in faults if fault.param == param), None)
-    return EndpointCheck(
-        param=param,
-        name=server.server_label,
-        reachable=down is None,
-        status=None,
-        latency_ms=latency_ms if down is None else None,
-        detail=None if down is None else down.message,
+    if down is None:
+        return EndpointCheck(param, server.server_label, True, None, latency_ms, None)
+    return EndpointCheck(param, server.server_label, False, None, None, down.message)
+
+
+ROWS: Final = 5
+MAX_GRADERS: Final = 4
+_AT_ONCE: Final = 2
+_LIMIT_S: Final = 30.0
+_MAX_TEXT: Final = 2000
+_OWN_TEXTS: Final = 2
+_SHOWN_LINES: Final = 5
+_ANSWERS: Final = ("The answer is 42.", "42", '{"answer": "42"}', '["42"]', "")
+_OF_THE_CODE: Final = ("ImportError", "ModuleNotFoundError", "NameError", "SyntaxError")
+"""Exceptions that are faults of the code if every answer raises the same one."""
+_NO_SCORE: Final = (RETURNED, BEYOND)
+"""Beginnings of the messages about a returned value that is not a score."""
+_KEY_ERROR: Final = re.compile(r"KeyError: '([^'\\]+)'")
+_TRY: Final = "try it on an answer with POST /v1/fine_tuning/alpha/graders/run"
+_ROOT: Final = "method.reinforcement"
+
+
+@dataclass(frozen=True, slots=True)
+class _Failure:
+    row: SampleRow
+    texts: tuple[str, ...]
+    is_certain: bool
+    """True if no answer can have a score."""
+
+
+class GraderTries:
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._sandbox = sandbox
+
+    async def issues(
+        self,
+        method: ReinforcementMethod,
+        rows: Sequence[SampleRow],
+        *,
+        reported: Collection[str | None],
+    ) -> list[PreflightIssue]:
+        """Leaves out graders whose source is `reported`."""
+        if not rows:
+            return []
+        unused = await asyncio.to_thread(unused_paths, method)
+        used = (found for found in python_graders(method) if is_used(found[0], unused))
+        graders = [
+            (parameter(_ROOT, (*path, "source")), grader)
+            for path, grader in islice(used, MAX_GRADERS)
+        ]
+        tried = [(param, grader) for param, grader in graders if param not in reported]
+        try:
+            async with asyncio.timeout(_LIMIT_S):
+                found = [await self._issue(param, grader, rows) for param, grader in tried]
+        except TimeoutError:
+            message = (
+                f"The python graders had no score for all {len(rows)} rows that were tried within "
+                f"{_LIMIT_S:g} s; {_TRY}."
+            )
+            return [PreflightIssue("warning", "grader_not_tried", message, tried[0][0])]
+        return [issue for issue in found if issue is not None]
+
+    async def _issue(
+        self, param: str, grader: PythonGrader, rows: Sequence[SampleRow]
+    ) -> PreflightIssue | None:
+        slots = asyncio.Semaphore(_AT_ONCE)
+        scorer = BoundedScorer(
+            PythonScorer(grader, self._sandbox, source=grader.name), source=grader.name
+        )
+
+        async def attempt(row: SampleRow) -> _Failure | None:
+            async with slots:
+                return await _failure(scorer, row)
+
+        try:
+            with first_fault():
+                async with asyncio.TaskGroup() as tasks:
+                    attempts = [tasks.create_task(attempt(row)) for row in rows]
+        except _SandboxFailed as fault:
+            message = f"The python grader '{grader.name}' was not tried: {fault}."
+            return PreflightIssue("warning", "grader_not_tried", message, param)
+        failures = [failure for task in attempts if (failure := task.result()) is not None]
+        return _failures_issue(param, grader, failures, tried=len(rows)) if failures else None
+
+
+class _SandboxFailed(Exception):
+    """The sandbox failed, not the grader."""
+
+
+async def _failure(scorer: Scorer, row: SampleRow) -> _Failure | None:
+    texts, item = [], grader_item(row.item)
+    for answer in (*_ANSWERS, *islice(_own_texts(row.item), _OWN_TEXTS)):
+        text = await _reason(scorer, answer, item)
+        if text is None:
+            return None
+        texts.append(text)
+    is_alike = len(set(texts)) == 1
+    certain = all(text.startswith(_NO_SCORE) for text in texts) or (
+        is_alike
+        and (texts[0].startswith(_OF_THE_CODE) or await _lacks_field(scorer, item, texts[0]))
     )
+    return _Failure(row, tuple(texts), certain)
+
+
+async def _lacks_field(scorer: Scorer, item: dict[str, Any], text: str) -> bool:
+    """Returns whether a KeyError is about a field of the item, which no answer can add. A key that
+    is looked up in the answer's content is also missing in every generated answer.
+    """
+    key = _KEY_ERROR.match(text)
+    if key is None or key[1] in item:
+        return False
+    return await _reason(scorer, _ANSWERS[0], {**item, key[1]: _ANSWERS[0]}) != text
+
+
+async def _reason(scorer: Scorer, answer: str, item: dict[str, Any]) -> str | None:
+    request = GradeRequest(
+        sample=text_sample(answer), item=item, trace_id=new_trace_id(), call_id=new_id("grade_")
+    )
+    try:
+        await scorer.score(request)
+    except ScoreFault as fault:
+        if fault.kind == BAD_SCORE:
+            return fault.message
+        if not fault.errors.python_grader_runtime_error:
+            raise _SandboxFailed(str(fault)) from fault
+        return fault.errors.python_grader_runtime_error_details or str(fault)
+    return None
+
+
+def _own_texts(item: dict[str, Any]) -> Iterator[str]:
+    """Yields texts of the row besides its messages: one of them may be the right answer."""
+    for name, value in item.items():
+        if name not in ("messages", "tools") and isinstance(value, str) and len(value) < _MAX_TEXT:
+            yield value
+
+
+def _failures_issue(
+    param: str, grader: PythonGrader, failures: Sequence[_Failure], *, tried: int
+) -> PreflightIssue:
+    first = failures[0]
+    locations = ", ".join(f"{one.row.param} line {one.row.line}" for one in failures[:_SHOWN_LINES])
+    more = ", …" if len(failures) > _SHOWN_LINES else ""
+    if len(failures) == tried and all(one.is_certain for one in failures):
+        message = (
+            f"The python grader '{grader.name}' fails on each of the {tried} rows that were tried "
+            f"({locations}{more}), whatever the answer: {first.texts[0]}. Each rollout would be "
+            f"lost. Correct the source, and {_TRY}."
+        )
+        return PreflightIssue("error", "grader_always_fails", message, param, first.row.line)
+    message = (
+        f"The python grader '{grader.name}' has no score for {len(failures)} of the {tried} rows "
+        f"that were tried ({locations}{more}), with none of {len(first.texts)} answers such as "
+        f"{_ANSWERS[0]!r} and {_ANSWERS[2]!r}: {first.texts[-1]}. A rollout that it fails on is "
+        f"lost, not graded 0. If the model may write such answers, return a score for them; {_TRY}."
+    )
+    return PreflightIssue("warning", "grader_fails", message, param, first.row.line)

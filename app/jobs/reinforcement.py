@@ -1,7 +1,6 @@
-"""Reinforcement jobs: the options of a create call, and the values `auto` resolves to.
+"""Reinforcement jobs: the options of a create call, and the values `auto` resolves to. Pure.
 
-Source: the hosted API's `FineTuneReinforcementHyperparameters`; the rules for `auto` are this
-project's (the hosted ones are not public), see `resolve_hyperparameters`. Pure.
+Source: the hosted API's `FineTuneReinforcementHyperparameters`; the rules for `auto` are ours.
 """
 
 import math
@@ -13,9 +12,8 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from app.graders.definitions import Grader
-from app.jobs.learning import LearningOptions, NothingToLearnOptions, shown_learning
+from app.jobs.learning import LearningOptions, NothingToLearnOptions, shown_learning, shown_mode
 from app.jobs.losses import fault
-from app.jobs.modes import shown_mode
 from app.jobs.response_formats import ReasoningEffort
 from app.jobs.stop_options import KeepCheckpoints, ReinforcementStopOptions, is_unset, shown_end
 from app.jobs.supervised import (
@@ -208,20 +206,24 @@ def resolve_hyperparameters(
     sent = method.hyperparameters
     batch_size, n_epochs, total_steps = _steps(sent, train_rows)
     compute = _value(sent.compute_multiplier, 1.0)
+    temperature = _value(sent.eval_temperature, 1.0)
     return ResolvedHyperparameters(
         batch_size=batch_size,
         group_size=max(2, round(DEFAULT_ROLLOUTS_PER_EXAMPLE * compute)),
         n_epochs=n_epochs,
         learning_rate=base_model.learning_rate * _value(sent.learning_rate_multiplier, 1.0),
         eval_interval=int(_value(sent.eval_interval, automatic_interval(total_steps))),
-        evaluation=_evaluation(sent),
+        evaluation=Evaluation(
+            samples=int(_value(sent.eval_samples, 1)),
+            temperature=temperature,
+            greedy=sent.eval_greedy and temperature > 0,
+        ),
         total_steps=total_steps,
         max_episode_steps=method.max_episode_steps or DEFAULT_MAX_EPISODE_STEPS,
     )
 
 
 def _steps(sent: ReinforcementHyperparameters, train_rows: int) -> tuple[int, int, int]:
-    """Returns the resolved batch size and epochs, and the number of steps."""
     batch_size = int(_value(sent.batch_size, automatic_batch(train_rows)))
     batch_size = min(batch_size, train_rows)
     steps_per_epoch = math.ceil(train_rows / batch_size)
@@ -230,17 +232,7 @@ def _steps(sent: ReinforcementHyperparameters, train_rows: int) -> tuple[int, in
 
 
 def steps_of(sent: ReinforcementHyperparameters, train_rows: int) -> int:
-    """Returns the number of optimizer steps of a job."""
     return _steps(sent, train_rows)[2]
-
-
-def _evaluation(sent: ReinforcementHyperparameters) -> Evaluation:
-    temperature = _value(sent.eval_temperature, 1.0)
-    return Evaluation(
-        samples=int(_value(sent.eval_samples, 1)),
-        temperature=temperature,
-        greedy=sent.eval_greedy and temperature > 0,
-    )
 
 
 def resolved_options(

@@ -1,12 +1,8 @@
-"""Defines the effects of a job's `reasoning_effort`. The hosted API documents only the names of the
-levels; the effects are this project's. Pure.
+"""The effects of `reasoning_effort`, and the faults of `response_format`. Pure.
 
-- The chat template gets `template_variables`, in rollouts and in later calls of the tuned model;
-  `default` passes none, so that the model's own default applies.
-- `low`: a turn may have half of the base model's `max_turn_tokens`, and the `auto` token budget of
-  the objective is half of them too, so that a token costs twice as much. - `default` and `medium`:
-  a turn may have all of them, and they are the budget. - `high`: a turn may have all of them, and
-  the budget is twice as large, so that a token costs half as much.
+The hosted API documents only the names of the levels. The chat template gets them as
+`template_variables`, in rollouts and later calls of the tuned model. `low` halves the tokens of a
+turn and the `auto` token budget, so that a token costs twice as much; `high` doubles the budget.
 """
 
 import re
@@ -52,23 +48,18 @@ def token_budget(base_model: BaseModelSpec, effort: ReasoningEffort) -> int:
 
 
 def named_effort(effort: str | None) -> str | None:
-    """Returns the effort that is passed to a chat template; `None` for the model's own default."""
     return None if effort == "default" else effort
 
 
 def with_trained_effort(body: dict[str, Any], effort: str | None) -> dict[str, Any]:
-    """Returns a chat call with the effort that the called model was trained with, unless the call
-    names one. `effort` is `None` for a base model, and for a model trained with the default.
-    """
+    """Returns a chat call with the model's trained effort, unless the call names one."""
     if effort is None or body.get("reasoning_effort") is not None:
         return body
     return {**body, "reasoning_effort": effort}
 
 
 def template_variables(effort: str | None) -> dict[str, Any]:
-    """Returns the variables of a chat template: the level by its name, and the switch of templates
-    that only turn thinking on or off. A template without either ignores both.
-    """
+    """Returns the level, and the switch of templates that only turn thinking on or off."""
     if effort is None or effort == "default":
         return {}
     if effort in _UNTHINKING | _THINKING:
@@ -97,9 +88,7 @@ def gives_json(sent: Any) -> bool:
 
 
 def answer_schema(sent: Any) -> dict[str, Any] | None:
-    """Returns the JSON schema of answers: an empty one if any JSON is requested, `None` for text.
-    The format may be invalid in any way.
-    """
+    """Returns an empty schema if any JSON is requested, `None` for text or an invalid format."""
     if not gives_json(sent):
         return None
     inner = sent.get("json_schema")
@@ -108,9 +97,7 @@ def answer_schema(sent: Any) -> dict[str, Any] | None:
 
 
 def response_format_fault(sent: Any, root: str) -> InvalidRequest | None:
-    """Returns the first fault; `None` for a valid or absent format, and for one that is not an
-    object, which the parser of the method refuses.
-    """
+    """Returns `None` also for one that is no object: the method's parser refuses it."""
     found = _fault(sent) if isinstance(sent, dict) else None
     if found is None:
         return None

@@ -1,7 +1,6 @@
-"""Ranks a job's checkpoints and selects those to keep. Pure.
-
-The checkpoint with the better validation is better. Between equals the earlier one wins: a job that
-has stopped improving thus publishes the checkpoint that moved least from its base.
+"""What a job leaves: the best checkpoints, the file of its curves, whether it is the same to the
+bit, and its secrets apart. Of equal checkpoints the earlier is better: it moved least from its
+base.
 """
 
 import csv
@@ -10,18 +9,17 @@ import io
 import time
 from collections import defaultdict
 from collections.abc import Collection, Sequence
-from typing import Any, Final, assert_never
+from dataclasses import dataclass
+from typing import Any, Final
 
 from app.files.files import FileRow
 from app.graders import metrics as grader_metrics
+from app.jobs.integrations import read_integration
 from app.jobs.jobs import Checkpoint, Job
-from app.jobs.methods import (
-    StoredDpoMethod,
-    StoredMethod,
-    StoredReinforcementMethod,
-    StoredSupervisedMethod,
-)
+from app.jobs.methods import METHOD_MODELS, stored_method
 from app.jobs.stop_options import KeepCheckpoints
+from app.kit.fields import Json
+from app.kit.redaction import SecretValues, redact_in_place, require_sealed, restore_secrets, split
 from app.rollouts import metrics as names
 from app.rollouts.metrics import MetricPoint
 
@@ -29,9 +27,7 @@ _REWARD, _LOSS = "full_valid_mean_reward", "full_valid_loss"
 
 
 def validation_score(checkpoint: Checkpoint) -> float | None:
-    """Returns the validation score, larger is better; `None` for a checkpoint without a validation
-    value.
-    """
+    """Returns the score, larger is better; `None` for a checkpoint without a validation value."""
     reward, loss = checkpoint.metrics.get(_REWARD), checkpoint.metrics.get(_LOSS)
     if reward is not None:
         return reward
@@ -40,21 +36,15 @@ def validation_score(checkpoint: Checkpoint) -> float | None:
 
 def best_first(checkpoints: Sequence[Checkpoint]) -> list[Checkpoint]:
     """Returns the checkpoints with a validation value."""
-    values = {
-        checkpoint.step: value
-        for checkpoint in checkpoints
-        if (value := validation_score(checkpoint)) is not None
-    }
-    ranked = [checkpoint for checkpoint in checkpoints if checkpoint.step in values]
-    return sorted(ranked, key=lambda checkpoint: (-values[checkpoint.step], checkpoint.step))
+    scores = ((validation_score(one), one) for one in checkpoints)
+    ranked = [(-score, one.step, one) for score, one in scores if score is not None]
+    return [one for *_, one in sorted(ranked, key=lambda each: each[:2])]
 
 
 def kept_steps(
     checkpoints: Sequence[Checkpoint], keep: KeepCheckpoints, *, needed: Collection[int] = ()
 ) -> list[int]:
-    """Returns the steps of the checkpoints to keep, in order. Without any validation value the
-    newest count as the best. `needed` ones are always kept.
-    """
+    """Returns steps in order, `needed` ones always. Without validations the newest are the best."""
     newest = sorted(checkpoint.step for checkpoint in checkpoints)
     best = [checkpoint.step for checkpoint in best_first(checkpoints)] or newest[::-1]
     last = newest[-keep.last :] if keep.last else []
@@ -63,8 +53,6 @@ def kept_steps(
 
 FILENAME: Final = "step_metrics.csv"
 PURPOSE: Final = "fine-tune-results"
-_GRADER_COUNTS: Final = ("train_sample_parse_error_count", "train_other_error_count")
-_TOOL_ERRORS: Final = ("tool/", "/errors")
 
 Values = dict[str, float]
 
@@ -80,7 +68,7 @@ def result_file(job: Job, points: Sequence[MetricPoint]) -> tuple[FileRow, bytes
     points = [point for point in points if point.step > 0]
     if not points:
         return None
-    content = step_metrics(points, _grader(job.method)).encode()
+    content = step_metrics(points, job.method.grader).encode()
     digest = hashlib.sha256(content).hexdigest()
     file_id = f"file-{hashlib.sha256(f'result-file/{job.id}/{digest}'.encode()).hexdigest()[:24]}"
     row = FileRow(
@@ -97,17 +85,6 @@ def result_file(job: Job, points: Sequence[MetricPoint]) -> tuple[FileRow, bytes
         expires_at=None,
     )
     return row, content
-
-
-def _grader(method: StoredMethod) -> dict[str, Any] | None:
-    match method:
-        case StoredReinforcementMethod():
-            grader: dict[str, Any] = method.options["grader"]
-            return grader
-        case StoredSupervisedMethod() | StoredDpoMethod():
-            return None
-        case _:
-            assert_never(method)
 
 
 def step_metrics(points: Sequence[MetricPoint], grader: dict[str, Any] | None) -> str:
@@ -162,23 +139,118 @@ def _known(step: int, train: Values, valid: Values, grader: dict[str, Any]) -> d
         "mean_unresponsive_rewards": train.get(names.DISCARDED_SHARE),
         "pg_loss_sum": loss_sum,
         "total_loss_sum": loss_sum,
-        **_grader_errors(train, grader),
-        **_tool_errors(train),
+        **{
+            f"errors/graders/{entry['name'] or entry['type']}/{count}": entry.get(count)
+            for entry in grader_metrics.errors(grader, train, {})
+            for count in ("train_sample_parse_error_count", "train_other_error_count")
+        },
+        **{
+            f"train_error_count_{name.removeprefix('tool/').removesuffix('/errors')}": value
+            for name, value in sorted(train.items())
+            if name.startswith("tool/") and name.endswith("/errors")
+        },
     }
 
 
-def _grader_errors(train: Values, grader: dict[str, Any]) -> dict[str, Any]:
-    return {
-        f"errors/graders/{entry['name'] or entry['type']}/{count}": entry.get(count)
-        for entry in grader_metrics.errors(grader, train, {})
-        for count in _GRADER_COUNTS
-    }
+@dataclass(frozen=True, slots=True)
+class EngineMachine:
+    """An engine's reply about its machine."""
+
+    processor: str
+    batch_invariant: bool
+    """True if a probe found the bits of a result independent of concurrent requests."""
 
 
-def _tool_errors(train: Values) -> Values:
-    first, last = _TOOL_ERRORS
-    return {
-        f"train_error_count_{name.removeprefix(first).removesuffix(last)}": value
-        for name, value in sorted(train.items())
-        if name.startswith(first) and name.endswith(last)
-    }
+@dataclass(frozen=True, slots=True)
+class ClaimMachine:
+    """The machine that one claim of a job runs on."""
+
+    trainer: str
+    accelerated: bool
+    """True if the trainer computes on an accelerator, whose sums have no fixed order."""
+    in_order: bool
+    """True if every run trains on the same samples: in mode `sync`, and for methods without modes.
+    """
+    samples: bool
+    """True if the method trains on samples of an engine."""
+    engine: EngineMachine | None
+    """`None` for an engine without this information, and for a method that does not sample."""
+
+
+def reproducibility(before: dict[str, Any] | None, claim: ClaimMachine) -> dict[str, Any]:
+    """Returns the record after one more claim: `same_to_the_bit`, `reasons`, `processors`."""
+    record = before or {"reasons": [], "processors": []}
+    processors = [f"trainer: {claim.trainer}"]
+    if claim.samples and claim.engine is not None:
+        processors.append(f"engine: {claim.engine.processor}")
+    seen = _distinct([*record["processors"], *processors])
+    reasons = list(dict.fromkeys([*record["reasons"], *_reasons(claim, seen)]))
+    return {"same_to_the_bit": not reasons, "reasons": reasons, "processors": seen}
+
+
+def _distinct(processors: Sequence[str]) -> list[str]:
+    """Returns each description once. One that was recorded before products and threads were part of
+    it counts as the same as a longer one of the same processor.
+    """
+    found = list(dict.fromkeys(processors))
+    return [one for one in found if not any(other.startswith(f"{one}, ") for other in found)]
+
+
+def _reasons(claim: ClaimMachine, processors: Sequence[str]) -> list[str]:
+    found = []
+    if claim.accelerated:
+        found.append("The trainer computes on an accelerator.")
+    if not claim.in_order:
+        found.append("The mode trains in the order in which samples come.")
+    if claim.samples and claim.engine is None:
+        found.append("The engine does not say whether its results depend on the batch.")
+    if claim.engine is not None and not claim.engine.batch_invariant:
+        found.append("On its processor the engine's results depend on the batch.")
+    parts = [one.split(":")[0] for one in processors]
+    if len(parts) > len(set(parts)):
+        found.append(
+            "The job's claims ran on different processors, or with other products or threads."
+        )
+    return found
+
+
+_INTEGRATIONS: Final = "integrations"
+_BELOW: Final = f"/{_INTEGRATIONS}/"
+
+
+def redact_method(method: Json) -> SecretValues:
+    """Redacts in place, drops unknown keys, and returns the secrets by JSON pointer."""
+    kind = stored_method(method).kind
+    return redact_in_place(METHOD_MODELS[kind], method, (kind,))
+
+
+def restored_method(method: dict[str, Any], opened: dict[str, Any]) -> dict[str, Any]:
+    """Raises `SecretsMissing` when a value that the job uses is missing."""
+    sealed = {at: value for at, value in opened.items() if not at.startswith(_BELOW)}
+    kind = stored_method(method).kind
+    require_sealed(METHOD_MODELS[kind], method, sealed, (kind,))
+    whole: dict[str, Any] = restore_secrets(method, sealed)
+    return whole
+
+
+def split_integrations(integrations: list[Json]) -> tuple[list[Json], SecretValues]:
+    """Returns a redacted copy, and its secrets by JSON pointer."""
+    copy: Json = {_INTEGRATIONS: integrations}
+    sealed: SecretValues = {}
+    for position, one in enumerate(integrations):
+        path = (_INTEGRATIONS, position)
+        copy, found = split(type(read_integration(one)), copy, path)
+        sealed |= found
+    shown: list[Json] = copy[_INTEGRATIONS]
+    return shown, sealed
+
+
+def restored_integrations(integrations: list[Json], opened: SecretValues) -> list[Json]:
+    """Raises `SecretsMissing` when a value that a tracker uses is missing."""
+    document = {_INTEGRATIONS: integrations}
+    sealed = {at: value for at, value in opened.items() if at.startswith(_BELOW)}
+    for position, one in enumerate(integrations):
+        path = (_INTEGRATIONS, position)
+        require_sealed(type(read_integration(one)), document, sealed, path)
+    whole: list[Json] = restore_secrets(document, sealed)[_INTEGRATIONS]
+    return whole

@@ -13,17 +13,28 @@ from app.http.dependencies import After, Exporting, Limit, Services, StillValid,
 from app.http.error_replies import responses
 from app.http.requests import metadata_pairs, unless_client_hangs_up
 from app.jobs.jobs import LAST_EVENT_ID, NO_CAPS, Job, StreamedEvent
-from app.jobs.preflight_schemas import FineTuningJobValidation, read_call
-from app.jobs.reply_schemas import FineTuningJob, FineTuningJobCheckpoint, FineTuningJobEvent
-from app.jobs.report_schemas import STREAM_SCHEMA, Curve, CurvePoint, StreamedJob, StreamedJobEvent
-from app.jobs.schemas import CreateFineTuningJob, ResumeFineTuningJob
+from app.jobs.reply_schemas import (
+    STREAM_SCHEMA,
+    Curve,
+    CurvePoint,
+    FineTuningJob,
+    FineTuningJobCheckpoint,
+    FineTuningJobEvent,
+    StreamedJob,
+    StreamedJobEvent,
+)
+from app.jobs.schemas import (
+    CreateFineTuningJob,
+    FineTuningJobValidation,
+    ResumeFineTuningJob,
+    read_call,
+)
 from app.jobs.streams import event_stream
 from app.kit.downloads import FormatQuery, Table, table_replies, table_reply
 from app.kit.errors import InvalidRequest, refused_value
 from app.kit.ids import Split
 from app.kit.schemas import Deleted, Page, object_page
-from app.rollouts.metric_meanings import check_names
-from app.rollouts.metrics import MEANINGS, MetricPoint
+from app.rollouts.metrics import MEANINGS, MetricPoint, check_names
 
 router = APIRouter(prefix="/v1/fine_tuning/jobs", tags=["Fine-tuning"])
 
@@ -62,10 +73,7 @@ async def list_jobs(
     if pairs and metadata is not None:
         raise refused_value("metadata", "'null' and pairs exclude each other; send one of them")
     jobs, has_more = await services.jobs().page(
-        after=after,
-        limit=limit,
-        metadata=pairs,
-        without_metadata=metadata is not None,
+        after=after, limit=limit, metadata=pairs, without_metadata=metadata is not None
     )
     return object_page([FineTuningJob.of(job) for job in jobs], has_more=has_more)
 
@@ -128,7 +136,7 @@ async def list_checkpoints(
     job_id: str, services: Services, after: After = None, limit: Limit = 10
 ) -> Page[FineTuningJobCheckpoint]:
     """Lists the checkpoints of a job, newest first. Each is a model that chat and new jobs take."""
-    checkpoints, has_more = await services.checkpoints().page(job_id, after=after, limit=limit)
+    checkpoints, has_more = await services.events().checkpoints(job_id, after=after, limit=limit)
     data = [FineTuningJobCheckpoint.of(checkpoint) for checkpoint in checkpoints]
     return object_page(data, has_more=has_more)
 
@@ -158,10 +166,7 @@ _EXPORT_REPLIES: dict[int | str, dict[str, Any]] = {
 
 
 @metrics_router.get(
-    "",
-    operation_id="listFineTuningJobMetrics",
-    responses=responses(404),
-    description=_DESCRIPTION,
+    "", operation_id="listFineTuningJobMetrics", responses=responses(404), description=_DESCRIPTION
 )
 async def list_metrics(
     job_id: str,
@@ -172,12 +177,8 @@ async def list_metrics(
     max_points: MaxPoints = 500,
 ) -> Page[Curve]:
     requested = _split(names or [])
-    curves = await services.curve_points().thinned(
-        job_id,
-        names=requested or None,
-        split=split,
-        after_step=after_step,
-        max_points=max_points,
+    curves = await services.curves().thinned(
+        job_id, names=requested or None, split=split, after_step=after_step, max_points=max_points
     )
     return object_page([Curve.of(points) for points in curves], has_more=False)
 
@@ -199,7 +200,7 @@ async def export_metrics(
     """Downloads every point of a job's curves as one file. It is written while it is sent; a
     download that breaks off has no valid end.
     """
-    points = exporter.services.curve_points().export(
+    points = exporter.services.curves().export(
         job_id, names=_split(names or []) or None, split=split, check=check
     )
     return await table_reply(points, _TABLE, form, turn=exporter.turn, filename=f"{job_id}-metrics")
@@ -231,10 +232,7 @@ _BODY: dict[str, Any] = {
 
 
 @preflight_router.post(
-    "/validate",
-    operation_id="validateFineTuningJob",
-    responses=responses(),
-    openapi_extra=_BODY,
+    "/validate", operation_id="validateFineTuningJob", responses=responses(), openapi_extra=_BODY
 )
 async def validate_job(request: Request, services: Services) -> FineTuningJobValidation:
     """Checks the body of a create call. Reports every fault at once, lengths, reachability of
@@ -259,8 +257,7 @@ _REPLIES: Final[dict[int | str, dict[str, Any]]] = {
     204: {"description": _ENDED},
 }
 AfterEvent = Annotated[
-    str | None,
-    Query(max_length=128, description="Id of the last event that the client has"),
+    str | None, Query(max_length=128, description="Id of the last event that the client has")
 ]
 LastEventId = Annotated[
     str | None,

@@ -55,9 +55,7 @@ class RunJobStore(JobReader):
             await self._move(JobStatus.QUEUED)
 
     async def record_listings(self, listings: Mapping[int, McpListing]) -> None:
-        """Stores the listings of the job's MCP servers by position, and their summaries in the
-        method.
-        """
+        """Stores the servers' listings by position, and their summaries in the method."""
         query = select(Table.method, Table.mcp_listings).where(Table.id == self._job_id)
         row = (await self._session.execute(query)).one()
         method, stored = stored_method(row.method), dict(row.mcp_listings or {})
@@ -70,7 +68,6 @@ class RunJobStore(JobReader):
         await self._set(method=storable(shown.document), mcp_listings=storable(stored))
 
     async def record_evals(self, attached: Sequence[AttachedEval]) -> None:
-        """Stores the attached evals with their runs."""
         await self._set(evals=[each.to_json() for each in attached])
 
     async def mark_retained(self, steps: Sequence[int]) -> None:
@@ -84,14 +81,11 @@ class RunJobStore(JobReader):
         await self._set(reproducibility=storable(record))
 
     async def mark_running(self) -> None:
-        """Sets a queued job to running. Does nothing for a run that takes over a job, which is
-        already running or pausing.
-        """
+        """Does nothing for a run that takes over a job, which is already running or pausing."""
         row = await lock_job(self._session, self._job_id)
         if JobStatus(row.status) is JobStatus.QUEUED:
             await self._move(
-                JobStatus.RUNNING,
-                started_at=func.coalesce(Table.started_at, func.now()),
+                JobStatus.RUNNING, started_at=func.coalesce(Table.started_at, func.now())
             )
 
     async def commit_step(
@@ -103,10 +97,7 @@ class RunJobStore(JobReader):
         usage: Usage,
         estimated_finish: int,
     ) -> None:
-        """Moves the resume point and adds the step's `usage` to the job's.
-
-        Resets the count of attempts, because the run has made progress.
-        """
+        """Adds `usage` to the job's, and resets the attempts, because the run has progressed."""
         await self.add_usage(usage)
         await self._set(
             step=step,
@@ -119,9 +110,7 @@ class RunJobStore(JobReader):
         )
 
     async def add_usage(self, usage: Usage) -> Usage:
-        """Adds the usage of one commit, under the run's lock on the row, and records it for the
-        organization's usage. Returns the sum.
-        """
+        """Adds a commit's usage to the job's, and to the organization's. Returns the sum."""
         row = await self._session.scalar(select(Table.usage).where(Table.id == self._job_id))
         total = usage if row is None else Usage.from_json(row).plus(usage)
         await self._set(usage=total.to_json())
@@ -164,11 +153,7 @@ class RunJobStore(JobReader):
 
     async def _end(self, status: JobStatus, **values: Any) -> None:
         await self._move(
-            status,
-            finished_at=func.now(),
-            estimated_finish=None,
-            **ended_lease(),
-            **values,
+            status, finished_at=func.now(), estimated_finish=None, **ended_lease(), **values
         )
 
     async def _set(self, **values: Any) -> None:

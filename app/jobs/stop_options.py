@@ -7,18 +7,21 @@ Every rule has an `action`: `off`, `warn` (an event), `pause` (the job can be re
 it is sent, and then stop the job; the others only warn by default.
 """
 
-from typing import Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import ConfigDict, Field
+from typing_extensions import override
 
 from app.jobs.losses import Number
 from app.kit.fields import DescribedModel
+from app.rollouts import metrics as names
 
 Action = Literal["off", "warn", "pause", "stop"]
 Count = Annotated[int, Field(strict=True, ge=1, le=10**6)]
 """A whole number; texts, booleans and fractions are refused."""
 Share = Annotated[Number, Field(gt=0, le=1)]
-SHORTEST_S: Final = 1.0
+_FEWEST_CALLS: Final = 0.1
+"""Smallest number of tool calls per rollout in the first steps for which a collapse is detected."""
 
 
 class Rule(DescribedModel):
@@ -26,6 +29,37 @@ class Rule(DescribedModel):
 
     action: Action = "warn"
     """The effect of the rule: none, an event, a pause, or the end with the best checkpoint."""
+
+
+class StreakRule(Rule):
+    """Holds while a training curve has been out of bounds in `steps` steps in succession."""
+
+    if TYPE_CHECKING:  # a subclass has it after its own fields
+        steps: int
+    curve: ClassVar[str]
+    words: ClassVar[str]
+    """Text of the reason, with `value` and `rule`."""
+    bound: ClassVar[str] = "share"
+    """Name of the field with the bound."""
+    is_lowest: ClassVar[bool] = False
+    """True if values below the bound are out of bounds, not those that reach it."""
+
+    def holds(self, value: float) -> bool:
+        bound: float = getattr(self, self.bound)
+        return value < bound if self.is_lowest else value >= bound
+
+
+class DriftRule(Rule):
+    """Holds while the mean of a curve over the latest `steps` is too far from that of the first."""
+
+    if TYPE_CHECKING:  # a subclass has it after its own fields
+        steps: int
+    curve: ClassVar[str]
+    words: ClassVar[str]
+    """Text of the reason, with the means `now` and `before`."""
+
+    def holds(self, before: float, now: float) -> bool:
+        raise NotImplementedError
 
 
 class PlateauRule(Rule):
@@ -57,7 +91,7 @@ class MaxTimeRule(Rule):
     """Ends the job after a time of training."""
 
     action: Action = "stop"
-    seconds: Number = Field(ge=SHORTEST_S, le=1e9)
+    seconds: Number = Field(ge=1.0, le=1e9)
     """Time of committed steps, with publishing and validation, without waiting and restarts."""
 
 
@@ -74,17 +108,29 @@ class GapRule(Rule):
     """Validations in succession with such a gap, beyond the error of the validation."""
 
 
-class TokenGrowthRule(Rule):
+class TokenGrowthRule(DriftRule):
     """Rollouts become longer and longer."""
+
+    curve = names.COMPLETION_TOKENS_MEAN
+    words = "rollouts write {now:.0f} tokens, {before:.0f}"
 
     ratio: Number = Field(default=2.0, gt=1, le=1000)
     """Mean completion tokens of the latest `steps` steps against those of the first."""
     steps: Count = 5
     """Length of both windows."""
 
+    @override
+    def holds(self, before: float, now: float) -> bool:
+        return now >= self.ratio * before
 
-class EntropyRule(Rule):
+
+class EntropyRule(StreakRule):
     """The policy has stopped exploring."""
+
+    curve = names.ENTROPY
+    words = "entropy is {value:.3g} nats a token, below {rule.below:g}"
+    bound = "below"
+    is_lowest = True
 
     below: Number = Field(default=0.02, gt=0, le=100)
     """Nats per trained token."""
@@ -99,8 +145,11 @@ class ZeroVarianceRule(Rule):
     """Number of steps in succession."""
 
 
-class EntropyRiseRule(Rule):
+class EntropyRiseRule(DriftRule):
     """The policy becomes random: its text turns into a mixture of the vocabulary."""
+
+    curve = names.ENTROPY
+    words = "entropy is {now:.3g} nats a token, {before:.3g}"
 
     ratio: Number = Field(default=3.0, gt=1, le=1000)
     """Mean entropy of the latest `steps` steps against that of the first."""
@@ -109,9 +158,16 @@ class EntropyRiseRule(Rule):
     steps: Count = 3
     """Length of both windows."""
 
+    @override
+    def holds(self, before: float, now: float) -> bool:
+        return now >= self.ratio * before and now - before >= self.min_rise
 
-class LimitStopsRule(Rule):
+
+class LimitStopsRule(StreakRule):
     """Rollouts end at a limit instead of with an answer."""
+
+    curve = names.LIMIT_STOP_SHARE
+    words = "{value:.0%} of the rollouts ended at a limit, at least {rule.share:.0%}"
 
     share: Share = 0.5
     """Smallest share of a step's rollouts."""
@@ -119,17 +175,30 @@ class LimitStopsRule(Rule):
     """Number of steps in succession."""
 
 
-class ToolCallCollapseRule(Rule):
+class ToolCallCollapseRule(DriftRule):
     """The policy has stopped calling its tools."""
+
+    curve = names.TOOL_CALLS_MEAN
+    words = "rollouts make {now:.3g} tool calls, {before:.3g}"
 
     share: Share = 0.1
     """Largest ratio of the mean calls of the latest `steps` steps to those of the first."""
     steps: Count = 3
     """Length of both windows."""
 
+    @override
+    def holds(self, before: float, now: float) -> bool:
+        return before >= _FEWEST_CALLS and now <= self.share * before
 
-class GraderErrorsRule(Rule):
+
+class GraderErrorsRule(StreakRule):
     """Grades carry an error flag, or the grader fails."""
+
+    curve = names.GRADER_ERROR_SHARE
+    words = (
+        "the grader failed or flagged an error in {value:.0%} of the rollouts, "
+        "at least {rule.share:.0%}"
+    )
 
     share: Share = 0.1
     """Smallest share of a step's rollouts."""
@@ -137,8 +206,12 @@ class GraderErrorsRule(Rule):
     """Number of steps in succession."""
 
 
-class ParseErrorsRule(Rule):
+class ParseErrorsRule(StreakRule):
     """The policy writes tool calls that cannot be parsed."""
+
+    curve = names.TOOL_PARSE_ERRORS_MEAN
+    words = "{value:.3g} turns a rollout could not be parsed, at least {rule.per_rollout:g}"
+    bound = "per_rollout"
 
     per_rollout: Number = Field(default=0.5, gt=0, le=1000)
     """Mean number of such turns."""
@@ -153,8 +226,16 @@ class NothingTrainedRule(Rule):
     """Steps from the first one on."""
 
 
-class ChosenRewardRule(Rule):
+class ChosenRewardRule(StreakRule):
     """Training makes the preferred answers less probable than the model that it started from."""
+
+    curve = names.PREFERENCE_CHOSEN_REWARD
+    words = (
+        "the implicit reward of the preferred answers, which become less probable too, is "
+        "{value:.3g}, below {rule.below:g}"
+    )
+    bound = "below"
+    is_lowest = True
 
     below: Number = Field(default=0.0, ge=-1e6, le=1e6)
     """Mean implicit reward of a step's preferred answers."""
@@ -162,22 +243,17 @@ class ChosenRewardRule(Rule):
     """Number of steps in succession."""
 
 
-ConstantRule = PlateauRule | TargetRule | GapRule | MaxStepsRule | MaxTimeRule
-"""Rules that compare validations, or steps with a constant."""
-CurveRule = (
-    TokenGrowthRule
-    | EntropyRule
+StopRule = (
+    PlateauRule
+    | TargetRule
+    | GapRule
+    | MaxStepsRule
+    | MaxTimeRule
     | ZeroVarianceRule
-    | EntropyRiseRule
-    | LimitStopsRule
-    | ToolCallCollapseRule
-    | GraderErrorsRule
-    | ParseErrorsRule
     | NothingTrainedRule
-    | ChosenRewardRule
+    | DriftRule
+    | StreakRule
 )
-"""Rules that watch a curve of training."""
-StopRule = ConstantRule | CurveRule
 
 
 class StopOptions(DescribedModel):
@@ -255,6 +331,7 @@ class EndOptions(DescribedModel):
     `None` means the defaults.
     """
 
+    runs_calls: ClassVar[bool] = False
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
 
     stop: StopOptions | None = Field(default=None, exclude_if=is_unset)

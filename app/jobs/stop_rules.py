@@ -1,7 +1,4 @@
-"""Detectors of the rules that compare validations, or steps with a constant. Pure.
-
-`app.jobs.curve_detectors` watches the other curves.
-"""
+"""Stop rules at work: what each reads of the committed steps, and when it holds. Pure."""
 
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -9,28 +6,159 @@ from dataclasses import asdict, dataclass, replace
 from math import inf, sqrt
 from statistics import NormalDist, fmean
 from types import MappingProxyType
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, Protocol, assert_never
 
 from app.graders.grader_model import GraderModel
-from app.jobs.curve_detectors import (
-    DetectorReads,
-    Reduction,
-    RuleDetector,
-    StepValues,
-    Values,
-    build_curve_detector,
-)
 from app.jobs.intervals import error_probability, t_quantile
 from app.jobs.stop_options import (
+    DriftRule,
     GapRule,
     MaxStepsRule,
     MaxTimeRule,
+    NothingTrainedRule,
     PlateauRule,
     StopOptions,
     StopRule,
+    StreakRule,
     TargetRule,
+    ZeroVarianceRule,
 )
 from app.rollouts import metrics as names
+
+Values = Mapping[str, float]
+Reduction = Literal["mean", "lowest", "highest"]
+DetectorReads = Literal["points", "validations", "steps"]
+"""The steps that change a detector: those with a point of its curves, those with a validation, or
+until the first point every step.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class StepValues:
+    """The committed values of one step; `valid` is empty when nothing was validated."""
+
+    step: int
+    train: Values
+    valid: Values
+
+
+class RuleDetector(Protocol):
+    fixed: bool
+    """True if the rule compares with a constant, so that it pauses at most once."""
+    reads: DetectorReads
+
+    @property
+    def reductions(self) -> Mapping[str, Reduction]:
+        """How a detector of validations sums up training curves between two of them, by name."""
+        ...
+
+    @property
+    def curves(self) -> Sequence[str]: ...
+
+    def see(self, seen: StepValues) -> str | None:
+        """Returns the reason why the rule holds now, or `None`. A step without the watched value
+        repeats the last answer.
+        """
+
+    def reset(self) -> None:
+        """Drops the evidence of all steps so far."""
+
+
+class _Detector:
+    fixed = False
+    reads: DetectorReads = "points"
+    reductions: Mapping[str, Reduction] = MappingProxyType({})
+
+
+class _StreakDetector(_Detector):
+    def __init__(self, rule: StreakRule) -> None:
+        self._rule = rule
+        self.curves = (rule.curve,)
+        self._count = 0
+        self._value = 0.0
+
+    def see(self, seen: StepValues) -> str | None:
+        value = seen.train.get(self._rule.curve)
+        if value is not None:
+            self._value = value
+            self._count = self._count + 1 if self._rule.holds(value) else 0
+        if self._count < self._rule.steps:
+            return None
+        words = self._rule.words.format(value=self._value, rule=self._rule)
+        return f"{words} in {self._count} steps (curve {self._rule.curve})"
+
+    def reset(self) -> None:
+        self._count = 0
+
+
+class _DriftDetector(_Detector):
+    def __init__(self, rule: DriftRule) -> None:
+        self._rule = rule
+        self.curves = (rule.curve,)
+        self._first: list[float] = []
+        self._latest: deque[float] = deque(maxlen=rule.steps)
+
+    def see(self, seen: StepValues) -> str | None:
+        value, steps = seen.train.get(self._rule.curve), self._rule.steps
+        if value is not None:
+            (self._first if len(self._first) < steps else self._latest).append(value)
+        if len(self._latest) < steps:
+            return None
+        before, now = fmean(self._first), fmean(self._latest)
+        if not self._rule.holds(before, now):
+            return None
+        words = self._rule.words.format(before=before, now=now)
+        return f"{words} in the first {steps} steps (curve {self._rule.curve})"
+
+    def reset(self) -> None:
+        self._latest.clear()
+
+
+class _ZeroVarianceDetector(_Detector):
+    curves = (names.GROUPS_TRAINED, names.GROUPS_ZERO_VARIANCE)
+
+    def __init__(self, rule: ZeroVarianceRule) -> None:
+        self._rule = rule
+        self._steps = 0
+
+    def see(self, seen: StepValues) -> str | None:
+        if seen.train.get(names.GROUPS_TRAINED, 0.0) > 0:
+            self._steps = 0
+        elif seen.train.get(names.GROUPS_ZERO_VARIANCE, 0.0) > 0:
+            self._steps += 1
+        if self._steps < self._rule.steps:
+            return None
+        return (
+            f"every group's rollouts earned the same reward in {self._steps} steps "
+            f"(curve {names.GROUPS_ZERO_VARIANCE})"
+        )
+
+    def reset(self) -> None:
+        self._steps = 0
+
+
+class _NothingTrainedDetector(_Detector):
+    reads: DetectorReads = "steps"
+    curves = (names.LOSS,)  # which a step that changed a weight has
+
+    def __init__(self, rule: NothingTrainedRule) -> None:
+        self._rule = rule
+        self._steps = 0
+        self._trained = False
+
+    def see(self, seen: StepValues) -> str | None:
+        if seen.step:
+            self._trained = self._trained or names.LOSS in seen.train
+            self._steps += 1
+        if self._trained or self._steps < self._rule.steps:
+            return None
+        return (
+            f"none of the {self._steps} steps so far has changed a weight (curve {names.LOSS} has "
+            "no point): the model is the one that training started from"
+        )
+
+    def reset(self) -> None:
+        self._steps = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +169,6 @@ class ObjectiveCurves:
     valid: str
     larger_is_better: bool
     scores: tuple[float, float] | None = None
-    """Lowest and highest value, where they are known."""
 
     @property
     def is_reward(self) -> bool:
@@ -68,15 +195,9 @@ class ObjectiveCurves:
         return deviation / sqrt(count - 1) if count > 1 else 0.0
 
 
-class _ValidationDetector:
-    """Base of the detectors that compare validations."""
-
-    fixed = False
+class _PlateauDetector(_Detector):
     reads: DetectorReads = "validations"
-    reductions: Mapping[str, Reduction] = MappingProxyType({})
 
-
-class _PlateauDetector(_ValidationDetector):
     def __init__(self, rule: PlateauRule, watched: ObjectiveCurves) -> None:
         self._rule, self._watched = rule, watched
         self.curves = (watched.valid, *watched.curves_of_error)
@@ -126,12 +247,8 @@ def expected_largest(count: int) -> float:
     return NormalDist().inv_cdf((count - 0.375) / (count + 0.25)) if count > 1 else 0.0
 
 
-class _FixedDetector:
-    """Base of the detectors that compare with a constant."""
-
+class _FixedDetector(_Detector):
     fixed = True
-    reads: DetectorReads = "points"
-    reductions: Mapping[str, Reduction] = MappingProxyType({})
 
     def reset(self) -> None:
         """Does nothing: a value once reached stays reached."""
@@ -164,9 +281,6 @@ class _TargetDetector(_FixedDetector):
         return self._reason
 
     def _widen(self, values: Values) -> None:
-        """Extends the range by the observed rewards; it is used if the range of scores is
-        unknown.
-        """
         self._lowest = min(self._lowest, values.get(names.REWARD_MIN, inf))
         self._highest = max(self._highest, values.get(names.REWARD_MAX, -inf))
 
@@ -219,7 +333,9 @@ class _MaxTimeDetector(_FixedDetector):
         return f"steps have taken {self._spent_s:.1f} s of {self._rule.seconds:g} s"
 
 
-class _GapDetector(_ValidationDetector):
+class _GapDetector(_Detector):
+    reads: DetectorReads = "validations"
+
     def __init__(self, rule: GapRule, watched: ObjectiveCurves) -> None:
         self._rule, self._watched = rule, watched
         self.curves = (watched.train, watched.valid, *watched.curves_of_error)
@@ -251,19 +367,29 @@ class _GapDetector(_ValidationDetector):
 
 
 def build_detector(rule: StopRule, watched: ObjectiveCurves) -> RuleDetector:
+    found: RuleDetector
     match rule:
         case PlateauRule():
-            return _PlateauDetector(rule, watched)
+            found = _PlateauDetector(rule, watched)
         case TargetRule():
-            return _TargetDetector(rule, watched)
+            found = _TargetDetector(rule, watched)
         case GapRule():
-            return _GapDetector(rule, watched)
+            found = _GapDetector(rule, watched)
         case MaxStepsRule():
-            return _MaxStepsDetector(rule)
+            found = _MaxStepsDetector(rule)
         case MaxTimeRule():
-            return _MaxTimeDetector(rule)
+            found = _MaxTimeDetector(rule)
+        case ZeroVarianceRule():
+            found = _ZeroVarianceDetector(rule)
+        case NothingTrainedRule():
+            found = _NothingTrainedDetector(rule)
+        case DriftRule():
+            found = _DriftDetector(rule)
+        case StreakRule():
+            found = _StreakDetector(rule)
         case _:
-            return build_curve_detector(rule)
+            assert_never(rule)
+    return found
 
 
 _NONE: Final[Values] = {}
@@ -290,7 +416,6 @@ class RuleTrigger:
     action: TriggerAction
     step: int
     reason: str
-    """Reason as text, with the values."""
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -307,16 +432,12 @@ class Watch:
         ]
 
     def feed(self, step: int, train: Values, valid: Values = _NONE) -> list[RuleTrigger]:
-        """Returns the triggers of a step. Step 0 is the base model's validation. Steps come in
-        order, each once.
-        """
+        """Takes steps in order, each once; step 0 is the base model's validation."""
         seen = StepValues(step, train, valid)
         return [found for guard in self._guards if (found := guard.feed(seen)) is not None]
 
 
 class _RuleState:
-    """One rule: decides when a condition that holds becomes a trigger."""
-
     def __init__(self, name: str, rule: StopRule, detector: RuleDetector) -> None:
         self._name = name
         self._action = rule.action
@@ -345,9 +466,7 @@ def names_read(options: StopOptions, watched: ObjectiveCurves) -> Sequence[str]:
 
 
 def decisive_trigger(findings: Sequence[RuleTrigger]) -> RuleTrigger | None:
-    """Returns the trigger that decides the job's action: stop wins over pause; `None` where all
-    triggers are warnings.
-    """
+    """Returns the trigger to act on, stop before pause; `None` if all are warnings."""
     for action in ("stop", "pause"):
         for found in findings:
             if found.action == action:

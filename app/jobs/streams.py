@@ -1,7 +1,5 @@
-"""Live streams of jobs: all committed events after a position, then new ones.
-
-One task polls for changes of all jobs that a process streams, in one short transaction for each
-project.
+"""Live streams of jobs: all committed events after a position, then new ones. One task polls for
+all jobs that a process streams, in one short transaction for each project.
 """
 
 import asyncio
@@ -33,12 +31,9 @@ from app.rollouts.metrics import MetricPoint
 log = structlog.get_logger()
 _POLL_S: Final = 0.5
 _BATCH: Final = 50
-"""Number of events in one read, which includes their points."""
 
 
 class _JobNotification:
-    """Notifies one stream that its job has changed."""
-
     def __init__(self, tenant: Tenant, job_id: str) -> None:
         self.tenant = tenant
         self.job_id = job_id
@@ -121,9 +116,8 @@ class JobStream:
             self._news.arrived.set()
 
     async def items(self, check: Callable[[], Awaitable[object]]) -> AsyncIterator[StreamItem]:
-        """Yields events, and the job whenever its state has changed and all its events are sent,
-        until the job has ended. `check` is called at every heartbeat and raises
-        `AuthenticationFailed` once the caller has lost access.
+        """Yields events, and the job whenever its state has changed, until it has ended. `check`
+        is called at every heartbeat and raises `AuthenticationFailed` for lost access.
         """
         shown: JobHead | None = None
         now = asyncio.get_running_loop().time
@@ -164,9 +158,7 @@ class JobStream:
         return True
 
     async def _read(self) -> tuple[Job, list[StreamedEvent]]:
-        """Returns the job, and the events after the last one. The job is read first, so that an
-        ended job's events are all visible.
-        """
+        """Reads the job first, so that an ended job's events are all visible."""
         async with self._watch.database.tenant(self._tenant) as unit:
             job = await unit.jobs.get(self._job_id)
             events = await unit.streams.events(self._job_id, behind=self._behind, limit=_BATCH)
@@ -197,10 +189,9 @@ class StreamService:
         last_event_id: str | None = None,
         with_points: bool = True,
     ) -> JobStream | None:
-        """Returns the stream of the events after `last_event_id` (an id from a header), or else
-        after the id `after`; without either, of all events. Returns `None` if the job has ended and
-        no event is left. Raises `NotFound` for another project's job, `InvalidRequest` for an event
-        that the job does not have.
+        """Streams the events after `last_event_id` (of a header), or else after `after`. Returns
+        `None` if the job has ended and no event is left. Raises `NotFound` for the job,
+        `InvalidRequest` for the event.
         """
         async with self._watch.database.tenant(self._tenant) as unit:
             job = await unit.jobs.get(job_id)
@@ -227,30 +218,22 @@ def event_stream(
     of_job: Callable[[Job], bytes],
     headers: Mapping[str, str] | None = None,
 ) -> StreamingResponse:
-    """Returns the open reply. `end` stops the stream once the server stops; `of_event` and `of_job`
-    write a message.
-    """
+    """`end` stops the stream once the server stops."""
+
+    async def sent() -> AsyncIterator[bytes]:
+        yield format_sse_event(retry=_RETRY_MS)
+        async for item in items:
+            match item:
+                case StreamedEvent():
+                    yield of_event(item)
+                case Job():
+                    yield of_job(item)
+                case IdleHeartbeat():
+                    yield KEEPALIVE_COMMENT
+                case _:
+                    assert_never(item)
+
     request.scope["state"][END_STREAM] = end
     return StreamingResponse(
-        _sent(items, of_event, of_job),
-        media_type="text/event-stream",
-        headers={**(headers or {}), **_HEADERS},
+        sent(), media_type="text/event-stream", headers={**(headers or {}), **_HEADERS}
     )
-
-
-async def _sent(
-    items: AsyncIterator[StreamItem],
-    of_event: Callable[[StreamedEvent], bytes],
-    of_job: Callable[[Job], bytes],
-) -> AsyncIterator[bytes]:
-    yield format_sse_event(retry=_RETRY_MS)
-    async for item in items:
-        match item:
-            case StreamedEvent():
-                yield of_event(item)
-            case Job():
-                yield of_job(item)
-            case IdleHeartbeat():
-                yield KEEPALIVE_COMMENT
-            case _:
-                assert_never(item)

@@ -1,7 +1,6 @@
 """The supervised and DPO methods: the options of a create call, and the values `auto` resolves to.
 
-Source: the hosted API's `SupervisedHyperparameters` and `DpoHyperparameters`. The rules for `auto`
-are this project's, except for epochs, where the hosted rule was published. Pure.
+Source: the hosted API's shapes; the rules for `auto` are ours, except the published one for epochs.
 """
 
 from dataclasses import dataclass
@@ -9,13 +8,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal, assert_never
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
-from app.jobs.losses import (
-    CrossEntropyOptions,
-    DpoOptions,
-    PreferenceLoss,
-    SupervisedLoss,
-    fault,
-)
+from app.jobs.losses import CrossEntropyOptions, DpoOptions, PreferenceLoss, SupervisedLoss, fault
 from app.jobs.stop_options import (
     ChosenRewardRule,
     EndOptions,
@@ -68,7 +61,6 @@ def a_number(value: Any) -> Any:
 
 
 def _number_or_auto(value: Any) -> Any:
-    """Accepts `auto`, and otherwise only values that `a_number` accepts."""
     if isinstance(value, bool) or (isinstance(value, str) and value != "auto"):
         raise ValueError('it must be a number or "auto"')
     return value
@@ -178,56 +170,34 @@ def automatic_values(kind: OfflineMethodType, train_rows: int) -> dict[str, floa
         epochs = min(_MOST_EPOCHS, _FEW_ROWS // max(1, train_rows))
     elif train_rows * _EPOCHS > _MANY_ROWS:
         epochs = max(1, _MANY_ROWS // train_rows)
+    of_many = round(train_rows / _ROWS_PER_BATCH_EXAMPLE)
+    of_few = min(_USUAL_BATCH[kind], train_rows // _FEWEST_STEPS)
     values: dict[str, float] = {
-        "batch_size": _batch_size(kind, train_rows),
+        "batch_size": min(_MAX_BATCH, max(1, of_few, of_many)),
         "learning_rate_multiplier": 1.0,
         "n_epochs": epochs,
     }
-    match kind:
-        case "supervised":
-            return values
-        case "dpo":
-            return {**values, "beta": _BETA}
-        case _:
-            assert_never(kind)
-
-
-def _batch_size(kind: OfflineMethodType, train_rows: int) -> int:
-    of_many = round(train_rows / _ROWS_PER_BATCH_EXAMPLE)
-    of_few = min(_USUAL_BATCH[kind], train_rows // _FEWEST_STEPS)
-    return min(_MAX_BATCH, max(1, of_few, of_many))
-
-
-def default_loss(kind: OfflineMethodType) -> CrossEntropyOptions | DpoOptions:
-    """Returns the loss of a job that sends none."""
-    match kind:
-        case "supervised":
-            return CrossEntropyOptions()
-        case "dpo":
-            return DpoOptions()
-        case _:
-            assert_never(kind)
+    return values if kind == "supervised" else {**values, "beta": _BETA}
 
 
 def resolved_options(
     options: dict[str, Any], kind: OfflineMethodType, train_rows: int
 ) -> dict[str, Any]:
-    """Returns stored options with every `auto` replaced by its number, and with the default
-    loss.
-    """
+    """Replaces every `auto` by its number, and adds the default loss."""
     sent = dict(options.get("hyperparameters") or {})
     automatic = {
         name: value
         for name, value in automatic_values(kind, train_rows).items()
         if sent.get(name, "auto") == "auto"
     }
-    loss = options.get("loss") or default_loss(kind).model_dump()
-    shown = {"hyperparameters": {**sent, **automatic}, "loss": loss}
+    shown: dict[str, Any] = {"hyperparameters": {**sent, **automatic}}
     match kind:
         case "supervised":
+            shown["loss"] = options.get("loss") or CrossEntropyOptions().model_dump()
             shown |= shown_end(options)
             shown["train_on"] = options.get("train_on") or "all"
         case "dpo":
+            shown["loss"] = options.get("loss") or DpoOptions().model_dump()
             shown |= shown_end(options, PreferenceStopOptions)
             rules = DpoMethod.model_validate(options).rules
             shown["stop"] = rules.model_dump(mode="json")

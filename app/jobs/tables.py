@@ -30,17 +30,10 @@ class FineTuningJobTable(QueuedRow, Base):
         of_own_project(),
         Index(None, "id", unique=True),
         Index(None, "project_id", "created_at", "id"),
-        Index(
-            "ix_fine_tuning_jobs_open",
-            "status",
-            "dispatched_at",
-            postgresql_where=_OPEN,
-        ),
+        Index("ix_fine_tuning_jobs_open", "status", "dispatched_at", postgresql_where=_OPEN),
         *queue_indexes("fine_tuning_jobs", text("priority DESC"), is_open=_OPEN),
         Index(
-            "ix_fine_tuning_jobs_unclean",
-            "clean_after",
-            postgresql_where="clean_after IS NOT NULL",
+            "ix_fine_tuning_jobs_unclean", "clean_after", postgresql_where="clean_after IS NOT NULL"
         ),
         Index(
             "ix_fine_tuning_jobs_finished",
@@ -71,7 +64,6 @@ class FineTuningJobTable(QueuedRow, Base):
     )
     integrations: Mapped[list[Any]] = mapped_column(JSONB)
     evals: Mapped[list[Any]] = mapped_column(JSONB, server_default="[]")
-    """Attached evals; see `app.jobs.jobs`."""
     error: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     started_at: Mapped[Timestamp | None]
     finished_at: Mapped[Timestamp | None]
@@ -82,24 +74,19 @@ class FineTuningJobTable(QueuedRow, Base):
     max_training_time_s: Mapped[float | None]
     max_rollouts: Mapped[int | None] = mapped_column(BigInteger)
     priority: Mapped[int] = mapped_column(SmallInteger, server_default="0")
-    """Jobs of the project with a higher priority are claimed first."""
     usage: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
-    """The sum over all commits; see `app.jobs.jobs`."""
     kept_checkpoints: Mapped[list[int] | None] = mapped_column(JSONB(none_as_null=True))
     """Steps whose checkpoints are retained; `None` before a run has dropped any."""
     ended_early: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
-    """The rule that ended the run before its last step."""
     reproducibility: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     stop_request: Mapped[str | None]
     step: Mapped[int] = mapped_column(server_default="0")
-    """Last committed step."""
     total_steps: Mapped[int | None]
     resume_key: Mapped[str | None]
     adapter_key: Mapped[str | None]
     put_backs: Mapped[int] = mapped_column(server_default="0")
     """Number of successive put-backs of the job, because it only waited for its endpoints."""
     deleted_at: Mapped[Timestamp | None]
-    """The row stays as long as the model that the job published."""
     rollouts_deleted_at: Mapped[Timestamp | None]
     clean_after: Mapped[Timestamp | None]
     """The time from which unreferenced rows and objects of the ended job are removed; `None` if

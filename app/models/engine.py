@@ -11,7 +11,7 @@ from typing import Any, Final, Protocol
 import aiohttp
 import structlog
 
-from app.jobs.reproducibility import EngineMachine
+from app.jobs.results import EngineMachine
 from app.kit.directories import ManifestMismatch
 from app.kit.errors import AgentRftError, InvalidRequest, NotFound, Unavailable
 from app.kit.objects import Objects, remove

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import aiohttp
 
-from app.jobs.reproducibility import EngineMachine
 from app.jobs.response_formats import template_variables
+from app.jobs.results import EngineMachine
 from app.kit.errors import InvalidRequest, NotFound, Unavailable
 from app.kit.strict_json import refuse_constant
 from app.models.chat import CONTEXT_LENGTH_EXCEEDED

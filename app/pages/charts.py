@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from app.jobs.curves import Curve, Curves, extremes, thin
+from app.jobs.findings import Curve, Curves, extremes, thin
 from app.jobs.stop_rules import ObjectiveCurves
 from app.kit.ids import Split
 from app.rollouts import metrics as names

@@ -15,7 +15,7 @@ from app.pages.plots import LISTED, Standing, standing
 from app.pages.rendering import LISTED_ROWS, job_labels
 from app.pages.visitors import PageRoute, Reward, SignedIn
 from app.rollouts import metrics as names
-from app.rollouts.metric_meanings import SPLITS
+from app.rollouts.metrics import SPLITS
 from app.rollouts.rollouts import PASS_KINDS, PassCount, PassKind
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)

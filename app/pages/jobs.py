@@ -7,13 +7,13 @@ from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.sse import format_sse_event
 
 from app.files.division import TAG_FIELD
-from app.jobs.curves import thin
 from app.jobs.findings import (
     CurvesOfJob,
     findings,
     looks_at,
     report_finding,
     score_range,
+    thin,
     validated_steps,
     watched_by,
 )
@@ -50,8 +50,8 @@ from app.pages.visitors import (
     signed_in,
 )
 from app.rollouts import metrics as names
-from app.rollouts.baselines import Baseline
 from app.rollouts.metrics import MetricPoint
+from app.rollouts.rollouts import Baseline
 from app.rollouts.trajectory import FailureClass
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
@@ -93,8 +93,8 @@ async def job_page(
 ) -> Response:
     """Shows a job. A page that refreshes itself gets 204 while nothing has changed."""
     job = await visitor.services.jobs().get(job_id)
-    events, more_events = await visitor.services.events().messages(
-        job_id, after=None, limit=_EVENTS
+    events, more_events = await visitor.services.events().page(
+        job_id, after=None, limit=_EVENTS, kind="message"
     )
     position = job.queue.position if job.queue else ""
     newest = events[0].id if events else ""
@@ -107,7 +107,7 @@ async def job_page(
     report, rewards = await report_of(visitor, job), await _row_rewards(visitor, job, ends)
     links = await visitor.services.events().tracker_links(job_id) if job.integrations else []
     histogram = await _histogram(visitor, job, curves)
-    checkpoints, more_checkpoints = await visitor.services.checkpoints().page(
+    checkpoints, more_checkpoints = await visitor.services.events().checkpoints(
         job_id, after=None, limit=_CHECKPOINTS
     )
     return await visitor.page(
@@ -187,7 +187,9 @@ async def _row_rewards(
 @router.get("/jobs/{job_id}/events")
 async def events_page(job_id: str, visitor: SignedIn, after: After = None) -> Response:
     job = await visitor.services.jobs().get(job_id)
-    events, more = await visitor.services.events().messages(job_id, after=after, limit=100)
+    events, more = await visitor.services.events().page(
+        job_id, after=after, limit=100, kind="message"
+    )
     return await visitor.page("events.html", job=job, events=events, more_events=more)
 
 

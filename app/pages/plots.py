@@ -14,9 +14,8 @@ from app.jobs.jobs import Job
 from app.jobs.stop_rules import LOSSES, REWARD
 from app.kit.ids import Split
 from app.rollouts import metrics as names
-from app.rollouts.baselines import BINS, BaselineRow, RewardHistogram
 from app.rollouts.metrics import MetricPoint
-from app.rollouts.rollouts import PASS_KINDS, RowMean
+from app.rollouts.rollouts import BINS, PASS_KINDS, BaselineRow, RewardHistogram, RowMean
 
 COLUMNS: Final = 24
 """Steps that are shown."""

@@ -15,7 +15,7 @@ from app.kit.ids import Split
 from app.pages.rendering import HEADERS
 from app.pages.transcripts import answer, grader_notes, transcript
 from app.pages.visitors import PageRoute, Reward, SignedIn, Visitor
-from app.rollouts.metric_meanings import SPLITS
+from app.rollouts.metrics import SPLITS
 from app.rollouts.rollouts import RolloutFilter, RolloutOrder, RolloutRow
 from app.rollouts.trajectory import FailureClass, StopReason
 
@@ -97,7 +97,7 @@ async def rollout_page(job_id: str, rollout_id: str, visitor: SignedIn) -> Respo
     row = await visitor.services.rollouts().get(job_id, rollout_id)
     siblings = await _group(visitor, job_id, split=row.split, step=row.step, row=row.prompt_index)
     earlier, later = await _neighbours(visitor, row)
-    sources = await visitor.services.sent_requests().sources(job, row)
+    sources = await visitor.services.held_out_rows().sources(job, row)
     order = [one["row"].id for one in siblings]
     position = order.index(row.id) if row.id in order else -1
     return await visitor.page(

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, assert_never, get_args
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from app.jobs.requests import JobRequest
+from app.jobs.jobs import JobRequest
 from app.jobs.stop_options import Action
 from app.kit.errors import InvalidRequest, PreflightIssue
 from app.models.models import STUDENT_PREFIX

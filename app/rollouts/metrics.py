@@ -7,14 +7,17 @@ step): a replayed step overwrites its own.
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from difflib import SequenceMatcher
+from types import MappingProxyType
+from typing import Final, Literal, get_args
 
+from app.kit.errors import InvalidRequest
 from app.kit.ids import Split
+from app.rollouts.trajectory import FailureClass
 
 MEANINGS: Final[dict[str, str]] = {}
-"""The meaning of each curve by its name."""
 CHARTED: Final[dict[str, dict[str, str]]] = {}
 """The curves of a chart of `app.pages.charts` by their labels."""
 
@@ -52,7 +55,6 @@ class ToolMetric:
 
     @classmethod
     def parse(cls, name: str) -> "ToolMetric | None":
-        """Parses the name of a tool's curve; returns `None` for any other curve."""
         found = _TOOL_METRIC.fullmatch(name)
         return None if found is None else cls(found["tool"], found["quantity"])
 
@@ -69,8 +71,7 @@ def discarded_metric(failure_class: str) -> str:
 
 
 def grader_metric(child: str, what: str) -> str:
-    """Returns the name of a curve of a grader, of one of its children, or (`child` empty) of the
-    whole.
+    """Names a curve of a grader, of one of its children, or (`child` empty) of the whole.
 
     `latency_s_mean`, `prompt_tokens_mean`, `prompt_tokens` (a sum; so for completion and cached),
     `measured` (rollouts it scored), `errors/<flag>` and `discarded` (counts).
@@ -83,9 +84,7 @@ def objective_metric(term: str) -> str:
 
 
 def component_metric(name: str) -> str:
-    """Returns the name of the curve of a grader's own named number, averaged over valid
-    rollouts.
-    """
+    """Names the mean over valid rollouts of a grader's own named number."""
     return f"reward/component/{name}"
 
 
@@ -384,10 +383,7 @@ TIME_STEP: Final = curve(
 )
 
 OBJECTIVE_TERMS: Final = (
-    "clamped",
-    "token_penalty",
-    "call_budget_penalty",
-    "repeated_call_penalty",
+    *("clamped", "token_penalty", "call_budget_penalty", "repeated_call_penalty"),
     "overlong_penalty",
 )
 """Terms of the objective; each has a curve of its mean deduction from a rollout's reward."""
@@ -412,14 +408,13 @@ ANSWER_FLAGS: Final = ("model_grader_refusal_error", "model_grader_parse_error")
 
 
 def discarded_class(name: str) -> str | None:
-    """Returns the failure class that a curve counts; `None` for any other curve."""
     if not name.startswith(_DISCARDED) or name in (DISCARDED_COUNT, DISCARDED_SHARE):
         return None
     return name.removeprefix(_DISCARDED)
 
 
 def discard_values(values: Mapping[str, float]) -> dict[str, float]:
-    """Returns the values of the `discarded/...` curves, by failure class, `count` or `share`."""
+    """Returns the `discarded/...` values by failure class, `count` or `share`."""
     return {
         name.removeprefix(_DISCARDED): value
         for name, value in sorted(values.items())
@@ -451,10 +446,106 @@ class MetricPoint:
 
 
 def drop_non_finite(values: dict[str, float]) -> list[str]:
-    """Removes values that cannot be points of a curve (NaN, infinity). Returns their names,
-    sorted.
-    """
+    """Removes values that cannot be points of a curve. Returns their names, sorted."""
     dropped = sorted(name for name, value in values.items() if not math.isfinite(value))
     for name in dropped:
         del values[name]
     return dropped
+
+
+_COMPARED: Final = 80
+_SUGGESTED: Final = 5
+
+_STANDS_FOR: Final = {
+    "<tool>": "a tool's name",
+    "<name>": "a component's name",
+    "<child>": "the name of a child of a 'multi' grader",
+    "<kind>": "a kind of error",
+    "<flag>": f"an error flag ({', '.join(GRADER_ERROR_FLAGS)})",
+    "<failure class>": f"a failure class ({', '.join(FailureClass)})",
+}
+JobPart = Literal["<tool>", "<child>", "<name>"]
+_JOB_PARTS: Final[tuple[JobPart, ...]] = get_args(JobPart)
+_PLACEHOLDER: Final = re.compile("|".join(map(re.escape, _STANDS_FOR)))
+
+SPLITS: Final[Mapping[Split, str]] = MappingProxyType(
+    {
+        "train": "training rollouts or rows, at every step",
+        "valid": "held-out rows, at every validation; step 0 is the model that training started "
+        "from",
+        "valid_greedy": "one rollout of each held-out row at temperature 0 (reinforcement)",
+        "valid_base": "held-out rows under the base model, at step 0 of a job that starts from a "
+        "tuned one",
+        "report": "held-out rows sampled afresh for the report, under the published step and, as "
+        "step 0, under the model that training started from (reinforcement)",
+    }
+)
+
+
+_PARTS: Final = {
+    "<tool>": "[^/]+",
+    "<failure class>": "|".join(FailureClass),
+    "<flag>": "|".join(GRADER_ERROR_FLAGS),
+}
+
+
+def _pattern(name: str, allowed: Mapping[str, str] = _PARTS) -> re.Pattern[str]:
+    parts = re.split(r"(<[^>]+>)", name)
+    return re.compile(
+        "".join(
+            f"({allowed.get(part, '.+')})" if part.startswith("<") else re.escape(part)
+            for part in parts
+        ),
+        re.DOTALL,
+    )
+
+
+_FORMS: Final = {name: _pattern(name, {}) for name in MEANINGS}
+"""Regular expressions of names with any text in their parts, to find the name that was meant."""
+_PATTERNS: Final = {name: _pattern(name) for name in MEANINGS if "<" in name}
+
+
+def meaning(name: str) -> str | None:
+    """Returns the meaning of a curve, or `None` for a name that is not on the list."""
+    if name in MEANINGS:
+        return MEANINGS[name]
+    return next(
+        (MEANINGS[form] for form, as_sent in _PATTERNS.items() if as_sent.fullmatch(name)), None
+    )
+
+
+def part_of(name: str) -> tuple[JobPart, str] | None:
+    """Returns the part of a curve's name that depends on the job."""
+    if name in MEANINGS:
+        return None
+    for form, pattern in _PATTERNS.items():
+        if found := pattern.fullmatch(name):
+            parts = dict(zip(_PLACEHOLDER.findall(form), found.groups(), strict=True))
+            return next(((part, parts[part]) for part in _JOB_PARTS if part in parts), None)
+    return None
+
+
+def check_names(sent: Iterable[str]) -> None:
+    wrong = (name for name in sent if _PLACEHOLDER.search(name) or meaning(name) is None)
+    unknown = next(wrong, None)
+    if unknown is None:
+        return
+    shown = unknown[:_COMPARED]
+    nearest = sorted(
+        MEANINGS,
+        key=lambda name: (
+            _FORMS[name].fullmatch(shown) is not None,
+            SequenceMatcher(None, name, shown).ratio(),
+        ),
+        reverse=True,
+    )
+    suggested = nearest[:_SUGGESTED]
+    listed = ", ".join(f"'{name}'" for name in suggested)
+    parts = dict.fromkeys(part for name in suggested for part in _PLACEHOLDER.findall(name))
+    cure = "".join(f" Put {_STANDS_FOR[part]} in place of '{part}'." for part in parts)
+    raise InvalidRequest(
+        f"Invalid value for 'names': no curve is called '{shown}'. Of {len(MEANINGS)} curves the "
+        f"nearest are {listed}; the description of this call lists all.{cure}",
+        param="names",
+        code="invalid_value",
+    )

@@ -1,9 +1,8 @@
 """Converts messages and tools to token ids and sampled ids to turns, for one model.
 
 Sampled ids are never encoded again: after a turn only the delta up to the next turn is rendered, so
-`prompt + sampled + bridge` is the conversation that the engine sees and the trainer trains on.
-Control text inside messages and tools (a tool reply that contains `<|im_end|>`) is broken up and
-stays text. Uses `tokenizers` and Jinja, which load in 0.1 s.
+`prompt + sampled + bridge` is what the engine sees and the trainer trains on. Control text inside
+messages and tools (a tool reply that contains `<|im_end|>`) is broken up and stays text.
 """
 
 import asyncio
@@ -20,18 +19,20 @@ from app.kit.errors import InvalidRequest
 from app.models.chat import check_characters, check_messages, check_tokens
 from app.models.models import BaseModelSpec, ToolParser, ToolParserChoice
 from app.rollouts.chat_template import (
+    THREAD_FROM,
+    BridgeRenderer,
     ChatTemplate,
     ControlText,
     Message,
     ModelFiles,
+    ModelTokens,
     context_length,
     special_tokens,
     template_source,
 )
-from app.rollouts.reasoning import reasoning_of
-from app.rollouts.tokens import THREAD_FROM, BridgeRenderer, ModelTokens
-from app.rollouts.tool_formats import ParsedToolCall, Tools
-from app.rollouts.turns import ParsedTurn, TurnFormats, choose_formats, written_calls
+from app.rollouts.marked_formats import reasoning_of
+from app.rollouts.tool_formats import ParsedToolCall
+from app.rollouts.turns import TurnFormats, choose_formats, written_calls
 
 
 class Renderer:
@@ -72,7 +73,6 @@ class Renderer:
 
     @property
     def tool_parser(self) -> ToolParser:
-        """The name of the format of tool calls."""
         return self.parser.tool_format.name
 
     @property
@@ -81,7 +81,6 @@ class Renderer:
         return self._bridges.end_of_turn_id
 
     def with_variables(self, variables: dict[str, Any]) -> Self:
-        """Returns a renderer whose chat template gets these variables instead of an effort's."""
         other = copy.copy(self)
         template = self._template.with_variables(variables)
         prompt = template.render([{"role": "user", "content": "a"}], None, generate=True)
@@ -91,11 +90,7 @@ class Renderer:
         return other
 
     def prompt_ids(self, messages: list[Message], tools: list[Message] | None) -> list[int]:
-        """Returns the token ids of a conversation, up to and including the opening of the
-        assistant's turn.
-
-        Raises `InvalidRequest` if the template refuses the messages.
-        """
+        """Includes the opening of the assistant's turn. Raises `InvalidRequest`."""
         return self.encode(self.prompt_text(messages, tools))
 
     def prompt_text(self, messages: list[Message], tools: list[Message] | None) -> str:
@@ -104,11 +99,9 @@ class Renderer:
         return self._template.render(self._safe(messages), offered, generate=True)
 
     def turn_ids(self, messages: list[Message], tools: list[Message] | None) -> list[int]:
-        """Returns the ids of the last message, an assistant's turn, as a model would sample them
-        after `prompt_ids` of the messages before it: up to and including its end of turn.
-
-        Raises `InvalidRequest` if the template refuses the messages, or does not render the turn
-        directly after its opening.
+        """Returns the ids of the last message as a model would sample them after `prompt_ids` of
+        the messages before it, with its end of turn. Raises `InvalidRequest` if the template
+        refuses the messages, or does not render the turn directly after its opening.
         """
         history = self._safe(messages)
         offered = self.control_text.tools(tools)
@@ -129,9 +122,7 @@ class Renderer:
     def reread_call(
         self, messages: list[Message], tools: list[Message], *, name: str, arguments: Message
     ) -> list[ParsedToolCall]:
-        """Renders a turn that calls one tool, and returns the calls that the parser reads from
-        it. Raises `InvalidRequest` if the template refuses the turn.
-        """
+        """Returns the calls read from a rendered call. Raises `InvalidRequest`."""
         history, offered = self._safe(messages), self.control_text.tools(tools) or []
         return written_calls(
             self._template, self.parser, history, offered, name=name, arguments=arguments
@@ -147,9 +138,8 @@ class Renderer:
     ) -> list[int]:
         """Renders the tokens between a sampled turn and the next: turn end, replies, opening.
 
-        `messages` may or may not already contain the sampled turn as its last message; its calls
-        give the replies their names. `sampled` are the turn's ids, `None` for a turn with its usual
-        end; the end of a cut turn is part of the bridge.
+        `messages` may contain the sampled turn as its last message; its calls name the replies.
+        `sampled` are the turn's ids, `None` for a usual end; the bridge ends a cut turn.
         """
         last = messages[-1] if messages and messages[-1].get("role") == "assistant" else {}
         turn = self.control_text.broken(last) if last else {}
@@ -157,40 +147,22 @@ class Renderer:
         bridge = self._bridges.bridge(turn, self._safe(replies), offered)
         return bridge.after(sampled, self.stop_token_ids)
 
-    def parse(
-        self,
-        token_ids: Sequence[int],
-        *,
-        tools: Tools = (),
-        with_tools: bool = True,
-        after: Sequence[int] | None = None,
-        until: int | None = None,
-    ) -> ParsedTurn:
-        """Parses a sampled turn; see `TurnParser.parse`."""
-        return self.parser.parse(
-            token_ids, tools=tools, with_tools=with_tools, after=after, until=until
-        )
-
     def decode(self, token_ids: Sequence[int]) -> str:
-        """Returns the text without control tokens, but with tool-call and reasoning marks."""
         return self._tokens.decode(token_ids)
 
     def pieces(self, token_ids: Sequence[int], most: int) -> list[str]:
-        """Returns the texts of the first `most` ids of a turn; see `ModelTokens.pieces`."""
         return self._tokens.pieces(token_ids, most)
 
     def count_tokens(self, text: str) -> int:
         return len(self.encode(text))
 
     def encode(self, text: str) -> list[int]:
-        """Returns the ids of a text; see `ModelTokens.encode`."""
         return self._tokens.encode(text)
 
     def _safe(self, messages: list[Message]) -> list[Message]:
         return [self.control_text.broken(message) for message in messages]
 
     def _stop_ids(self, files: ModelFiles, names: dict[str, str]) -> set[int]:
-        """Returns the ends of a turn that the model's files declare, and the template's own."""
         declared = files.json("generation_config.json").get("eos_token_id")
         ids = {self._tokens.id_of(names.get("eos_token", "")), self._bridges.end_of_turn_id}
         ids.update(declared if isinstance(declared, list) else [declared])
@@ -208,9 +180,7 @@ async def off_loop_if_long(characters: int, encode: Callable[[], Result]) -> Res
 async def fitting_prompt_ids(
     renderer: Renderer, messages: list[Message], tools: list[Message] | None, *, context_length: int
 ) -> list[int]:
-    """Returns `Renderer.prompt_ids`. Raises `InvalidRequest` likewise, and for a prompt that leaves
-    no token of the context for an answer.
-    """
+    """Raises `InvalidRequest`, also for a prompt that leaves no token for an answer."""
     check_messages(messages, context_length)
     text = renderer.prompt_text(messages, tools)
     check_characters(len(text), context_length)
@@ -238,9 +208,8 @@ class ToolUse:
 
 @lru_cache(maxsize=64)
 def tool_use(spec: BaseModelSpec, *, download: bool = False) -> ToolUse:
-    """Reads the model's tokenizer and chat template, which is slow the first time. A model whose
-    files cannot be read here is assumed to work with tools; otherwise its first run fails. A
-    request must not wait for a download.
+    """Reads the model's files, slowly the first time. A model that cannot be read here is assumed
+    to work with tools; else its first run fails. A request must not wait for a download.
     """
     try:
         renderer = Renderer(

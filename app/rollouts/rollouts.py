@@ -1,12 +1,17 @@
-"""The row of a rollout, which was scored, or discarded with a reason, exactly once."""
+"""Rollouts as domain values, their baselines by row of the file, and their traces."""
 
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from itertools import pairwise
+from math import comb
+from statistics import fmean, pstdev
 from typing import Any, Final, Literal, get_args
 
 from app.kit.errors import InvalidRequest
 from app.kit.fields import Json
 from app.kit.ids import SampleKey, Split
+from app.rollouts.metrics import TIE
 from app.rollouts.trajectory import (
     EnvironmentStep,
     FailureClass,
@@ -19,7 +24,6 @@ from app.rollouts.trajectory import (
 RolloutOrder = Literal["step", "reward"]
 """`step`: by split, step, row, sample and attempt. `reward`: graded rollouts, by reward first."""
 PassKind = Literal["never", "sometimes", "always"]
-"""The share of a row's graded rollouts that pass, in a word."""
 PASS_KINDS: Final[tuple[PassKind, ...]] = get_args(PassKind)
 
 
@@ -46,12 +50,10 @@ class RolloutRow:
     components: dict[str, float]
     trace: dict[str, Any]
     started_at: float
-    """Unix seconds."""
     finished_at: float
 
     @property
     def advantage(self) -> float | None:
-        """The advantage that it was trained with."""
         return self.trace.get("advantage")
 
     @property
@@ -88,11 +90,8 @@ class RowMean:
     tool_calls: float | None
     """Mean over graded rollouts."""
     deviation: float | None
-    """Standard deviation of the graded rewards around their mean."""
     lowest: float | None
-    """Lowest reward."""
     highest: float | None
-    """Highest reward."""
     completion_tokens: float | None
     """Mean over graded rollouts."""
     duration_s: float | None
@@ -109,9 +108,7 @@ class PlayedRow:
 
 @dataclass(frozen=True, slots=True)
 class PassCount:
-    """Number of graded rollouts of one row at one step, and of those that reached a given
-    reward.
-    """
+    """Graded rollouts of one row at one step, and those of them that reached a reward."""
 
     prompt_index: int
     step: int
@@ -128,7 +125,6 @@ class PassCount:
 
 
 def pass_kind(passed: int, graded: int) -> PassKind:
-    """Returns the kind of a row, or of a row at one step, from its numbers of rollouts."""
     if not passed:
         return "never"
     return "always" if passed == graded else "sometimes"
@@ -136,9 +132,7 @@ def pass_kind(passed: int, graded: int) -> PassKind:
 
 @dataclass(frozen=True, slots=True)
 class RolloutFilter:
-    """Conditions on rollouts; `None` sets no condition. A lost rollout meets no condition on the
-    reward.
-    """
+    """Conditions on rollouts; `None` sets none. A lost rollout meets none on the reward."""
 
     split: Split | None = None
     step: int | None = None
@@ -210,7 +204,7 @@ def trajectory_of(row: RolloutRow) -> Trajectory:
 
 
 def _turn(turn: Json, message: Json) -> Turn:
-    count = int(turn["tokens"])
+    count, step = int(turn["tokens"]), turn.get("environment")
     return Turn(
         token_ids=(0,) * count,
         logprobs=(0.0,) * count,
@@ -220,38 +214,74 @@ def _turn(turn: Json, message: Json) -> Turn:
         finish_reason=turn["finish_reason"],
         tool_calls=tuple(_call(call) for call in turn["tool_calls"]),
         parse_error=turn["parse_error"],
-        environment=_step(turn.get("environment")),
+        environment=None if step is None else EnvironmentStep(**step),
     )
-
-
-def _step(step: Json | None) -> EnvironmentStep | None:
-    return None if step is None else EnvironmentStep(**step)
 
 
 def _call(call: Json) -> ToolCallRecord:
-    return ToolCallRecord(
-        id=call.get("id", ""),
-        call_id=call.get("call_id", ""),
-        name=call["name"],
-        arguments=call["arguments"],
-        output=call["output"],
-        error=call["error"],
-        latency_s=call["latency_s"],
-        attempts=call.get("attempts", 1),
-        output_tokens=call.get("output_tokens", 0),
-        repeated=call["repeated"],
-    )
+    known = {each.name for each in fields(ToolCallRecord)}
+    stored = {name: value for name, value in call.items() if name in known}
+    defaults = {"id": "", "call_id": "", "attempts": 1, "output_tokens": 0}
+    return ToolCallRecord(**{**defaults, **stored})
 
 
 def trace_of(row: RolloutRow, *, model: str, model_config: Json) -> Json:
     """Returns `{type: "trace", id, started_at, ended_at, spans}`; times are unix seconds."""
+    spans: list[Json] = []
+
+    def add(parent: str | None, data: Json, *, error: str | None, **more: Any) -> str:
+        name = f"{row.trace_id}/{len(spans)}"
+        span_id = f"span_{hashlib.sha256(name.encode()).hexdigest()[:24]}"
+        spans.append(
+            {
+                "id": span_id,
+                "object": "trace.span",
+                "trace_id": row.trace_id,
+                "parent_id": parent,
+                "started_at": None,
+                "ended_at": None,
+                "span_data": data,
+                "error": None if error is None else {"message": error},
+                "created_at": int(row.finished_at),
+                **more,
+            }
+        )
+        return span_id
+
+    messages, turns = row.trace["messages"], iter(row.trace["turns"])
+    for position in range(len(prompt_messages(row)), len(messages)):
+        if messages[position]["role"] == "assistant":
+            before = [_addressed(message) for message in messages[:position]]
+            generation = {
+                "type": "GENERATION",
+                "input": before,
+                "output": [_addressed(messages[position])],
+                "model": model,
+                "model_config": model_config,
+            }
+            _add_turn(add, generation, next(turns))
     return {
         "type": "trace",
         "id": row.trace_id,
         "started_at": row.started_at,
         "ended_at": row.finished_at,
-        "spans": _Spans(row, model=model, model_config=model_config).all(),
+        "spans": spans,
     }
+
+
+def _add_turn(add: Callable[..., str], generation: Json, turn: Json) -> None:
+    tokens, reasoning = turn["tokens"], turn["reasoning_tokens"]
+    usage = {"output_tokens": tokens, "reasoning_tokens": reasoning}
+    parent = add(None, {**generation, "usage": usage}, error=turn["parse_error"])
+    for call in turn["tool_calls"]:
+        data = {
+            "type": "FUNCTION",
+            "name": f"functions.{call['name']}",
+            "input": call["arguments"],
+            "output": call["output"],
+            "mcp_data": None,
+        }
+        add(parent, data, error=call["error"], duration_s=call["latency_s"])
 
 
 def prompt_messages(row: RolloutRow) -> list[Json]:
@@ -261,7 +291,6 @@ def prompt_messages(row: RolloutRow) -> list[Json]:
 
 
 def last_turn(row: RolloutRow) -> Json | None:
-    """Returns the last message the model wrote, `None` when it wrote none."""
     written = row.trace["messages"][len(prompt_messages(row)) :]
     return next((message for message in reversed(written) if message["role"] == "assistant"), None)
 
@@ -280,72 +309,170 @@ def _written(row: RolloutRow) -> int:
     return count
 
 
-class _Spans:
-    def __init__(self, row: RolloutRow, *, model: str, model_config: Json) -> None:
-        self._row = row
-        self._model = model
-        self._model_config = model_config
-        self._spans: list[Json] = []
-
-    def all(self) -> list[Json]:
-        prompt = prompt_messages(self._row)
-        messages: list[Json] = self._row.trace["messages"]
-        turns = iter(self._row.trace["turns"])
-        for position in range(len(prompt), len(messages)):
-            if messages[position]["role"] == "assistant":
-                self._generation(messages[:position], messages[position], next(turns))
-        return self._spans
-
-    def _generation(self, before: list[Json], message: Json, turn: Json) -> None:
-        tokens, reasoning = turn["tokens"], turn["reasoning_tokens"]
-        generation = self._add(
-            None,
-            {
-                "type": "GENERATION",
-                "input": [_addressed(message) for message in before],
-                "output": [_addressed(message)],
-                "model": self._model,
-                "model_config": self._model_config,
-                "usage": {"output_tokens": tokens, "reasoning_tokens": reasoning},
-            },
-            error=turn["parse_error"],
-        )
-        for call in turn["tool_calls"]:
-            self._add(
-                generation,
-                {
-                    "type": "FUNCTION",
-                    "name": f"functions.{call['name']}",
-                    "input": call["arguments"],
-                    "output": call["output"],
-                    "mcp_data": None,
-                },
-                error=call["error"],
-                duration_s=call["latency_s"],
-            )
-
-    def _add(self, parent: str | None, data: Json, *, error: str | None, **more: Any) -> str:
-        span_name = f"{self._row.trace_id}/{len(self._spans)}"
-        span_id = f"span_{hashlib.sha256(span_name.encode()).hexdigest()[:24]}"
-        self._spans.append(
-            {
-                "id": span_id,
-                "object": "trace.span",
-                "trace_id": self._row.trace_id,
-                "parent_id": parent,
-                "started_at": None,
-                "ended_at": None,
-                "span_data": data,
-                "error": None if error is None else {"message": error},
-                "created_at": int(self._row.finished_at),
-                **more,
-            }
-        )
-        return span_id
-
-
 def _addressed(message: Json) -> Json:
-    """Returns the message with its `recipient`: `all`, or the function that a turn calls."""
     calls = message.get("tool_calls") or []
     name = calls[0]["function"]["name"] if calls else None
     return {**message, "recipient": "all" if name is None else f"functions.{name}"}
+
+
+BINS: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class RewardHistogram:
+    """Graded rollouts by step, in bins of equal width from the lowest reward to the highest."""
+
+    low: float
+    high: float
+    counts: Mapping[int, Sequence[int]]
+
+    @property
+    def bounds(self) -> list[tuple[float, float]]:
+        """The lowest and the highest reward of each bin; the upper end belongs to the next one."""
+        ends = [
+            self.low * (1 - part / BINS) + self.high * (part / BINS) for part in range(BINS + 1)
+        ]
+        return list(pairwise(ends))
+
+
+BaselineVerdict = Literal["nothing", "little", "something", "unclear"]
+_LITTLE: Final = 0.1
+"""Share of rows with different rewards below which a job trains on little."""
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineRow:
+    """The graded samples of one row; at least one."""
+
+    row: int
+    graded: int
+    passed: int
+    lost: int
+    mean: float
+    deviation: float
+    lowest: float
+    highest: float
+
+    @classmethod
+    def of(cls, row: int, rewards: Sequence[float], *, passed: int, lost: int) -> "BaselineRow":
+        return cls(
+            row=row,
+            graded=len(rewards),
+            passed=passed,
+            lost=lost,
+            mean=fmean(rewards),
+            deviation=pstdev(rewards),
+            lowest=min(rewards),
+            highest=max(rewards),
+        )
+
+    @property
+    def kind(self) -> PassKind:
+        return pass_kind(self.passed, self.graded)
+
+    @property
+    def teaches(self) -> bool:
+        """True if two samples have different rewards."""
+        return self.highest - self.lowest > TIE
+
+    def pass_at(self, samples: int) -> float | None:
+        """Returns the unbiased pass@k; `None` for more samples than were graded."""
+        if samples > self.graded:
+            return None
+        return 1 - comb(self.graded - self.passed, samples) / comb(self.graded, samples)
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    rows: Sequence[BaselineRow]
+    """The row with the largest deviation first."""
+    all_lost: int = 0
+    """Further rows, of which no sample was graded."""
+
+    @classmethod
+    def of(cls, rows: Sequence[BaselineRow], *, all_lost: int = 0) -> "Baseline":
+        return cls(sorted(rows, key=lambda one: (-one.deviation, one.row)), all_lost)
+
+    @classmethod
+    def of_means(cls, means: Sequence[RowMean], counts: Sequence[PassCount]) -> "Baseline":
+        """Returns that of one validation. Between the two reads a rollout may be deleted."""
+        passed = {one.prompt_index: min(one.passed, one.graded) for one in counts}
+        rows = [
+            BaselineRow(
+                row=mean.prompt_index,
+                graded=mean.graded,
+                passed=min(passed.get(mean.prompt_index, 0), mean.graded),
+                lost=mean.rollouts - mean.graded,
+                mean=mean.reward,
+                deviation=mean.deviation or 0.0,
+                lowest=mean.lowest or 0.0,
+                highest=mean.highest or 0.0,
+            )
+            for mean in means
+            if mean.reward is not None
+        ]
+        return cls.of(rows, all_lost=sum(not mean.graded for mean in means))
+
+    @property
+    def samples(self) -> int:
+        """Largest number of graded samples of a row."""
+        return max((one.graded for one in self.rows), default=0)
+
+    @property
+    def teaching(self) -> list[BaselineRow]:
+        return [one for one in self.rows if one.teaches]
+
+    def of_kind(self, kind: PassKind) -> list[BaselineRow]:
+        return [one for one in self.rows if one.kind == kind]
+
+    def pass_at(self, samples: int) -> float | None:
+        found = [value for one in self.rows if (value := one.pass_at(samples)) is not None]
+        return fmean(found) if found else None
+
+    @property
+    def passes(self) -> list[tuple[int, float]]:
+        """pass@k for k = 1, 2, 4 … and for the largest number of samples."""
+        counts = {2**power for power in range(self.samples.bit_length()) if self.samples}
+        values = [(k, self.pass_at(k)) for k in sorted(counts | {self.samples} - {0})]
+        return [(k, value) for k, value in values if value is not None]
+
+    @property
+    def verdict(self) -> BaselineVerdict:
+        if not self.rows or (self.samples == 1 and not self._is_solved):
+            return "unclear"
+        teaching = len(self.teaching)
+        if not teaching:
+            return "nothing"
+        return "little" if teaching < _LITTLE * len(self.rows) else "something"
+
+    @property
+    def reason(self) -> str:
+        """The verdict in a sentence."""
+        if not self.rows:
+            return "No rollout was graded."
+        if self._is_solved:
+            return (
+                "Every sample of every row already passes: take harder rows, or a stricter grader."
+            )
+        if self.samples == 1:
+            return (
+                "There is one graded sample of each row, which shows no spread: sample each row "
+                "several times."
+            )
+        rows = len(self.rows)
+        if teaching := len(self.teaching):
+            rest = "" if teaching == rows else " A job learns nothing from the others as they are."
+            return f"{teaching} of {rows} rows have samples with different rewards.{rest}"
+        if len(self.of_kind("never")) == rows:
+            return (
+                "No sample of any row passes, and all samples of a row have the same reward: take "
+                "easier rows, a grader with scores for parts of the task, or another model."
+            )
+        return (
+            "All samples of a row have the same reward, so there is nothing to prefer: sample more "
+            "of each row, or take a grader with finer scores."
+        )
+
+    @property
+    def _is_solved(self) -> bool:
+        return len(self.of_kind("always")) == len(self.rows) and not self.teaching

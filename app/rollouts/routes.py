@@ -7,16 +7,11 @@ from fastapi.responses import StreamingResponse
 
 from app.http.dependencies import Exporting, Services, StillValid
 from app.http.error_replies import responses
-from app.jobs.report_schemas import Report
+from app.jobs.reply_schemas import Report
 from app.kit.downloads import Table, table_replies, table_reply
 from app.kit.schemas import Page, object_page
 from app.rollouts.rollouts import RolloutRow
-from app.rollouts.schemas import (
-    Rollout,
-    RolloutExportQuery,
-    RolloutQuery,
-    RolloutTokens,
-)
+from app.rollouts.schemas import Rollout, RolloutExportQuery, RolloutQuery, RolloutTokens
 
 router = APIRouter(prefix="/v1/fine_tuning/jobs/{job_id}", tags=["Fine-tuning"])
 _TABLE: Final[Table[RolloutRow]] = Table(
@@ -93,9 +88,7 @@ async def export_rollouts(
 
 
 @router.get(
-    "/rollouts/{rollout_id}",
-    operation_id="retrieveFineTuningJobRollout",
-    responses=responses(404),
+    "/rollouts/{rollout_id}", operation_id="retrieveFineTuningJobRollout", responses=responses(404)
 )
 async def get_rollout(job_id: str, rollout_id: str, services: Services) -> Rollout:
     """Returns a rollout with its messages, calls and grades."""

@@ -1,5 +1,6 @@
 """Rollouts and the paired report on the wire (an extension)."""
 
+from dataclasses import fields
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -45,26 +46,14 @@ class _Conditions(BaseModel):
     )
 
     def to_filter(self) -> RolloutFilter:
-        return RolloutFilter(
-            split=self.split,
-            step=self.step,
-            prompt_index=self.prompt_index,
-            min_reward=self.min_reward,
-            max_reward=self.max_reward,
-            stop_reason=self.stop_reason,
-            failure_class=self.failure_class,
-            failed=self.failed,
-            tool=self.tool,
-            repeated_call=self.repeated_call,
-        )
+        return RolloutFilter(**{one.name: getattr(self, one.name) for one in fields(RolloutFilter)})
 
 
 class RolloutQuery(_Conditions):
     """The parameters of the list of a job's rollouts; an unknown one is refused."""
 
     order_by: RolloutOrder = Field(
-        default="step",
-        description="`reward` lists graded rollouts only, of equal reward by step",
+        default="step", description="`reward` lists graded rollouts only, of equal reward by step"
     )
     order: Order = "asc"
     after: str | None = Field(
@@ -131,12 +120,7 @@ class Rollout(DescribedModel):
 
     @classmethod
     def of(cls, row: RolloutRow) -> "Rollout":
-        return cls.model_validate(
-            {
-                **{name: getattr(row, name) for name in cls.model_fields if hasattr(row, name)},
-                "fine_tuning_job_id": row.job_id,
-            }
-        )
+        return cls.read(row, fine_tuning_job_id=row.job_id)
 
 
 class TurnTokens(DescribedModel):
@@ -171,8 +155,5 @@ class RolloutTokens(DescribedModel):
 
     @classmethod
     def of(cls, rollout_id: str, record: TokenRecord) -> "RolloutTokens":
-        turns = [
-            TurnTokens(texts=turn.texts, log_probs=turn.log_probs, ratios=turn.ratios)
-            for turn in record.turns
-        ]
+        turns = [TurnTokens.read(turn) for turn in record.turns]
         return cls(rollout_id=rollout_id, turns=turns, omitted_tokens=record.omitted)

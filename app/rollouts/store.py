@@ -1,13 +1,13 @@
-"""Token records as values of the column `tokens`."""
+"""Rollouts and their tokens as rows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, astuple, fields, replace
-from decimal import Decimal
 from types import MappingProxyType
 from typing import Any, Final
 
 from sqlalchemy import (
     Boolean,
+    Double,
     Text,
     case,
     cast,
@@ -26,10 +26,11 @@ from sqlalchemy.sql.elements import ColumnElement
 from app.kit.errors import NotFound
 from app.kit.ids import Split
 from app.kit.sql import Keyset, fitting, storable
-from app.rollouts.baselines import BINS, RewardHistogram
 from app.rollouts.rollouts import (
+    BINS,
     PassCount,
     PlayedRow,
+    RewardHistogram,
     RolloutCursor,
     RolloutFilter,
     RolloutOrder,
@@ -42,7 +43,6 @@ from app.rollouts.trajectory import TokenRecord
 
 
 def stored_record(record: TokenRecord | None) -> Any:
-    """Returns the value of the column, with unstorable characters replaced."""
     if record is None:
         return None
     turns = [replace(turn, texts=_storable_texts(turn.texts)) for turn in record.turns]
@@ -50,7 +50,6 @@ def stored_record(record: TokenRecord | None) -> Any:
 
 
 def no_tokens(rollout_id: str, *, sampled: int) -> NotFound:
-    """Returns the error for a rollout whose column is empty."""
     reason = (
         "it was written before this installation stored them"
         if sampled
@@ -71,7 +70,6 @@ _ORDERS: Final[dict[RolloutOrder, tuple[Any, ...]]] = {
     "reward": (Table.reward, *_ORDER_KEY),
 }
 _INDEXED: Final = 200
-"""First letters of a tool's name by which rollouts are found."""
 _FIELDS = tuple(field.name for field in fields(RolloutRow))
 
 
@@ -86,7 +84,6 @@ class RolloutStore:
         rows: Sequence[RolloutRow],
         tokens: Mapping[str, TokenRecord] = MappingProxyType({}),
     ) -> None:
-        """Inserts rollouts; `tokens` are the records of their tokens by the rollout's id."""
         if rows:
             values = [
                 {
@@ -121,9 +118,8 @@ class RolloutStore:
     async def batch(
         self, job_id: str, where: RolloutFilter, *, behind: RolloutCursor | None, limit: int
     ) -> list[RolloutRow]:
-        """Returns rollouts in the order `step`, from the first one after a cursor. The batch is cut
-        below `limit` if its traces exceed `MAX_PAGE_BYTES`. Rows that are deleted meanwhile shift
-        nothing, because the cursor is independent of rows.
+        """Returns rollouts in the order `step` after a cursor, cut below `limit` if their traces
+        exceed `MAX_PAGE_BYTES`. Deleted rows shift nothing: the cursor needs no row.
         """
         query = (
             select(Table)
@@ -167,43 +163,25 @@ class RolloutStore:
         steps: Sequence[int] | None = None,
         prompt_index: int | None = None,
     ) -> list[RowMean]:
-        """Returns means by row and step, of all steps and rows unless some are named."""
-        is_graded = Table.reward.is_not(None)
+        is_graded, row_key = Table.reward.is_not(None), (Table.prompt_index, Table.step)
         query = select(
-            Table.prompt_index,
-            Table.step,
-            func.count().label("rollouts"),
-            func.count(Table.reward).label("graded"),
-            func.avg(Table.reward).label("reward"),
-            func.avg(Table.tool_calls).filter(is_graded).label("tool_calls"),
-            func.stddev_pop(Table.reward).label("deviation"),
-            func.min(Table.reward).label("lowest"),
-            func.max(Table.reward).label("highest"),
-            func.avg(Table.completion_tokens).filter(is_graded).label("completion_tokens"),
-            func.avg(Table.finished_at - Table.started_at).filter(is_graded).label("duration_s"),
+            *row_key,
+            func.count(),
+            func.count(Table.reward),
+            func.avg(Table.reward),
+            func.avg(Table.tool_calls, type_=Double).filter(is_graded),
+            func.stddev_pop(Table.reward),
+            func.min(Table.reward),
+            func.max(Table.reward),
+            func.avg(Table.completion_tokens, type_=Double).filter(is_graded),
+            func.avg(Table.finished_at - Table.started_at).filter(is_graded),
         ).where(Table.job_id == job_id, Table.split == split)
         if steps is not None:
             query = query.where(Table.step.in_(steps))
         if prompt_index is not None:
             query = query.where(Table.prompt_index == prompt_index)
-        row_key = (Table.prompt_index, Table.step)
         rows = await self._session.execute(query.group_by(*row_key).order_by(*row_key))
-        return [
-            RowMean(
-                prompt_index=row.prompt_index,
-                step=row.step,
-                rollouts=row.rollouts,
-                graded=row.graded,
-                reward=row.reward,
-                tool_calls=_as_float(row.tool_calls),
-                deviation=row.deviation,
-                lowest=row.lowest,
-                highest=row.highest,
-                completion_tokens=_as_float(row.completion_tokens),
-                duration_s=row.duration_s,
-            )
-            for row in rows
-        ]
+        return [RowMean(*row) for row in rows]
 
     async def reward_histogram(
         self, job_id: str, split: Split, steps: Sequence[int]
@@ -249,24 +227,16 @@ class RolloutStore:
         return found
 
     async def pass_counts(self, job_id: str, split: Split, *, at_least: float) -> list[PassCount]:
-        """Returns by row and step how many graded rollouts have a reward of `at_least`."""
         row_key = (Table.prompt_index, Table.step)
         query = (
             select(
-                *row_key,
-                func.count(Table.reward),
-                func.count().filter(Table.reward >= at_least),
+                *row_key, func.count(Table.reward), func.count().filter(Table.reward >= at_least)
             )
             .where(Table.job_id == job_id, Table.split == split)
             .group_by(*row_key)
             .order_by(*row_key)
         )
         return [PassCount(*row) for row in await self._session.execute(query)]
-
-
-def _as_float(mean: Decimal | None) -> float | None:
-    """Converts the mean of whole numbers, which the database returns as a decimal."""
-    return None if mean is None else float(mean)
 
 
 def _conditions(job_id: str, where: RolloutFilter) -> list[ColumnElement[bool]]:

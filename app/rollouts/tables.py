@@ -71,6 +71,5 @@ class RolloutTable(Base):
     components: Mapped[JsonColumn]
     trace: Mapped[JsonColumn]
     tokens: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True), deferred=True)
-    """A `TokenRecord`; read on demand only."""
     started_at: Mapped[float] = mapped_column(Double)
     finished_at: Mapped[float] = mapped_column(Double)

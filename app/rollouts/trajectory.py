@@ -1,12 +1,11 @@
-"""The limits of named numbers besides a reward, from a grader's endpoint or an environment.
+"""A rollout in memory: turns, tokens, steps of an environment, its grade or failure. Pure.
 
-Each component's name becomes the name of a curve, which must fit into an index of the database.
-Pure.
+Names of components become names of curves, which must fit into an index of the database.
 """
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
 from typing import Any, Final, Literal, Self, assert_never
 
@@ -25,48 +24,34 @@ def is_component_name(name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class EnvironmentStep:
-    """One answered step."""
-
     done: bool
     reward: float | None
     """Reward of the step; `None` if the answer had none."""
     latency_s: float
-    """Latency of the attempt that succeeded."""
     attempts: int
     components: dict[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class EpisodeReward:
-    """The environment's result for a whole rollout, in the form of `sample.environment`."""
-
     reward: float | None
     """Sum over the steps; `None` for an episode that the environment ended without any reward."""
     components: dict[str, float]
-    """Sums of the components by name."""
     steps: int
     done: bool
     """True if the environment ended the episode, false if a limit did."""
 
     def to_sample(self) -> dict[str, Any]:
-        return {
-            "reward": self.reward,
-            "components": self.components,
-            "steps": self.steps,
-            "done": self.done,
-        }
+        return asdict(self)
 
 
 LARGEST_REWARD: Final = 1e9
 """Absolute limit of a step's reward, as of any score."""
 REWARD_KEYS: Final = ("reward", "components", "steps", "done")
-"""Keys of `sample.environment`."""
 
 
 def episode_reward(steps: Sequence[EnvironmentStep]) -> EpisodeReward:
-    """Adds up the steps of a rollout. An episode that a limit ended gets the sum of its steps, 0
-    without any reward: the policy did not reach one within the limits.
-    """
+    """Adds up a rollout's steps; one that a limit ended without any reward has 0."""
     done = any(step.done for step in steps)
     rewards = [step.reward for step in steps if step.reward is not None]
     components = dict[str, float]()
@@ -169,15 +154,11 @@ class FailureClass(StrEnum):
 ENVIRONMENT_FAILURES: Final = frozenset(
     one for one in FailureClass if one.value.startswith("environment_")
 )
-"""Classes of the failures of an HTTP environment."""
 GRADER_FAILURES: Final = frozenset(one for one in FailureClass if one.value.startswith("grader_"))
-"""Classes of the failures of a grader, not of a tool."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCallRecord:
-    """One executed (or unparsable) tool call, as the trace shows it."""
-
     id: str
     call_id: str
     name: str
@@ -194,8 +175,6 @@ class ToolCallRecord:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One sampled assistant turn with its tool calls."""
-
     token_ids: tuple[int, ...]
     logprobs: tuple[float, ...]
     policy_version: int
@@ -230,7 +209,6 @@ class Trajectory:
     prompt_tokens: int = 0
     stop_reason: StopReason | None = None
     started_at: float = 0.0
-    """Unix seconds."""
     finished_at: float = 0.0
 
     def __post_init__(self) -> None:
@@ -245,7 +223,6 @@ class Trajectory:
             )
 
     def extend_context(self, token_ids: list[int]) -> None:
-        """Appends tokens the policy did not write (tool replies, template text): mask 0."""
         self.tokens.extend(token_ids)
         self.mask.extend([0] * len(token_ids))
         self.logprobs.extend([0.0] * len(token_ids))
@@ -294,7 +271,6 @@ class Failure:
     message: str
     """The text for the customer: status and class, without bodies and headers."""
     source: str
-    """Tool or grader name."""
     child: str | None = None
     """Name of the multi grader's child that failed."""
     measures: dict[str, dict[str, float]] = field(default_factory=dict)
@@ -323,7 +299,6 @@ class Grade:
 
 
 GradeOrFailure = Grade | Failure
-"""The result of scoring one rollout."""
 
 
 @dataclass(slots=True)

@@ -1,20 +1,33 @@
-"""Tool-call formats by vLLM's names for their parsers."""
+"""A model's formats of turns: which it writes, and how a sampled turn is read, whole or live."""
 
 import copy
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final, Self, get_args
 
 from app.kit.errors import InvalidRequest
 from app.models.models import ToolParser, ToolParserChoice
-from app.rollouts.chat_template import ChatTemplate, Message
-from app.rollouts.json_formats import DeepSeek, Hermes, JsonList, Llama3Json, Mistral
-from app.rollouts.marked_formats import Gemma, Glm45, Harmony, Olmo3, Pythonic, Qwen3Coder
-from app.rollouts.reasoning import ALL_REASONING, Reasoning, SplitTurn, reasoning_of
-from app.rollouts.tokens import ModelTokens, common_length
+from app.rollouts.chat_template import ChatTemplate, Message, ModelTokens, common_length
+from app.rollouts.marked_formats import (
+    ALL_REASONING,
+    Gemma,
+    Glm45,
+    Harmony,
+    Olmo3,
+    Pythonic,
+    Qwen3Coder,
+    Reasoning,
+    SplitTurn,
+    reasoning_of,
+)
 from app.rollouts.tool_formats import (
+    DeepSeek,
+    Hermes,
+    JsonList,
+    Llama3Json,
+    Mistral,
     ParsedToolCall,
     ToolFormat,
     Tools,
@@ -59,7 +72,6 @@ _FORMATS: Final[dict[ToolParser, ToolFormat]] = {
 
 
 def build_tool_format(name: ToolParser) -> ToolFormat:
-    """Returns the format of a name; formats have no state, so all callers share it."""
     return _FORMATS[name]
 
 
@@ -106,8 +118,6 @@ _QUESTION: Final[Message] = {"role": "user", "content": "a"}
 
 @dataclass(frozen=True, slots=True)
 class ParsedTurn:
-    """An assistant turn, parsed."""
-
     content: str
     reasoning: str
     reasoning_tokens: int
@@ -128,9 +138,7 @@ class TurnParser:
         """True if prompts of the model open reasoning."""
 
     def reasoning_in(self, template: str) -> str | None:
-        """Returns the name of the reasoning whose marks a chat template writes or removes, `None`
-        if there are none: a turn that then begins with a mark follows an instruction of its prompt.
-        """
+        """Returns the name of the reasoning whose marks a chat template writes or removes."""
         shown = any(mark in template for mark in self.reasoning.marks)
         return self.reasoning.name if shown else None
 
@@ -143,10 +151,9 @@ class TurnParser:
         after: Sequence[int] | None = None,
         until: int | None = None,
     ) -> ParsedTurn:
-        """Parses a sampled turn, or the first `until` characters of its text. Never raises on a
-        model's text. `tools` give the arguments their types; without tools nothing in the text is a
-        call: all of it is content. `after` are the ids that precede the turn, which may open
-        reasoning; `None` stands for the prompt of a first turn.
+        """Parses a turn, or the first `until` characters of its text; never raises. `tools` type
+        the arguments; without tools all is content. `after` are the ids before the turn, which may
+        open reasoning; `None` stands for the prompt of a first turn.
         """
         split = self.split(self.tokens.decode(token_ids)[:until], after=after)
         answer = split.answer
@@ -160,7 +167,6 @@ class TurnParser:
         )
 
     def after_prompt(self, prompt: Sequence[int]) -> Self:
-        """Returns the parser for turns after prompts with the same end as this one."""
         other = copy.copy(self)
         other.opened = self.opens(prompt)
         return other
@@ -170,7 +176,6 @@ class TurnParser:
         return self.reasoning.split(text, opened=self.opens(after))
 
     def opens(self, after: Sequence[int] | None) -> bool:
-        """Returns whether a prompt opens reasoning."""
         if after is None:
             return self.opened
         return self.reasoning.opened_by(self.tokens.decode(after[-OPENING:]))
@@ -194,9 +199,7 @@ class ChosenFormats:
 def choose_formats(
     template: ChatTemplate, tokens: ModelTokens, choice: ToolParserChoice
 ) -> ChosenFormats:
-    """Returns a model's formats; `auto` becomes the format that parses the calls of the
-    template.
-    """
+    """`auto` becomes the format that parses the calls of the template."""
     found = next(
         (name for name in BY_TEMPLATE if _reads_back(template, _parser(template, tokens, name))),
         None,
@@ -226,7 +229,6 @@ def written_calls(
     name: str,
     arguments: Message,
 ) -> list[ParsedToolCall]:
-    """Renders a turn that calls one tool, and returns the calls that the parser reads from it."""
     function = {"name": name, "arguments": json.dumps(arguments, ensure_ascii=False)}
     call = {"id": "call00000", "type": "function", "function": function}
     turn: Message = {"role": "assistant", "content": "", "tool_calls": [call]}
@@ -237,9 +239,7 @@ def written_calls(
 
 
 def call_fault(content: str, tool_parser: ToolParser = "hermes") -> str | None:
-    """Returns the sentence for the model about the malformed tool call in an answer's content;
-    `None` if there is none. Reasoning in front of the answer is skipped.
-    """
+    """Returns the sentence for the model about the malformed tool call in an answer's content."""
     tool_format = build_tool_format(tool_parser)
     split = reasoning_of("", tool_parser).split(content, opened=False)
     return tool_format.parse(split.answer, ()).parse_error
@@ -284,15 +284,6 @@ class TurnOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class ParsedAnswer:
-    content: str
-    """Text without reasoning and without tool calls."""
-    reasoning: str
-    reasoning_tokens: int
-    tool_calls: list[ParsedToolCall]
-
-
-@dataclass(frozen=True, slots=True)
 class Delta:
     """Text that has become final since the last delta."""
 
@@ -321,18 +312,14 @@ class TurnReading:
         self.cut = min(found, default=None)
 
     def new(self) -> Delta:
-        """Returns the new part of the turn that no later token can change. Valid only while `cut`
-        is `None`.
-        """
+        """Returns what no later token can change. Valid only while `cut` is `None`."""
         return self._beyond(self._final())
 
-    def rest(self, answer: ParsedAnswer) -> Delta:
-        """Returns the content and reasoning of the whole turn that no call of `new` has
-        returned.
-        """
+    def rest(self, answer: ParsedTurn) -> Delta:
+        """Returns what no call of `new` has returned."""
         return self._beyond(Delta(answer.content, answer.reasoning))
 
-    def answer(self, token_ids: Sequence[int]) -> ParsedAnswer:
+    def answer(self, token_ids: Sequence[int]) -> ParsedTurn:
         """Parses all tokens. A malformed tool call is content."""
         parsed = self._parser.parse(
             token_ids,
@@ -341,11 +328,8 @@ class TurnReading:
             after=self._prompt,
             until=self.cut,
         )
-        return ParsedAnswer(
-            content=parsed.content,
-            reasoning=parsed.reasoning,
-            reasoning_tokens=parsed.reasoning_tokens,
-            tool_calls=parsed.tool_calls[: 1 if self._options.one_call else None],
+        return replace(
+            parsed, tool_calls=parsed.tool_calls[: 1 if self._options.one_call else None]
         )
 
     def _final(self) -> Delta:

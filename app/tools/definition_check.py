@@ -10,7 +10,7 @@ from typing_extensions import override
 from app.database import Database
 from app.graders.embeddings import NOT_CONFIGURED
 from app.graders.grader_model import GraderModel
-from app.jobs.definition_checks import NOT_ALLOWED, Definition, definition_faults, not_allowed
+from app.jobs.method_faults import NOT_ALLOWED, Definition, definition_faults, not_allowed
 from app.kit.callers import Tenant
 from app.kit.egress import Egress
 from app.kit.errors import EndpointRefused, InvalidRequest

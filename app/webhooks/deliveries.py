@@ -3,7 +3,7 @@
 Works across tenants, for the worker's role only.
 """
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from typing import Any, ClassVar, Final
 
@@ -22,7 +22,6 @@ from app.kit.leases import Lease, LeasedRows, is_held, is_unleased, lease_lost
 from app.kit.sql import unix
 from app.kit.transactions import BaseUnitOfWork, Sessions
 from app.webhooks.events import AttemptOutcome, DeliveryError, DeliveryStatus, WebhookEvent
-from app.webhooks.tables import WebhookDeliveryTable as Delivery
 from app.webhooks.tables import WebhookDeliveryTable as Table
 from app.webhooks.tables import WebhookEndpointTable as Endpoint
 from app.webhooks.tables import WebhookEventTable as Event
@@ -54,7 +53,7 @@ class WebhookFanOut:
             .on_conflict_do_nothing()
         )
         await self._session.execute(
-            insert(Delivery).on_conflict_do_nothing(),
+            insert(Table).on_conflict_do_nothing(),
             [
                 {
                     "id": new_id("whdlv_"),
@@ -155,7 +154,6 @@ class LeasedDeliveries(LeasedRows):
     open_states = (DeliveryStatus.PENDING.value,)
 
     async def is_due(self) -> bool:
-        """Returns whether any delivery can be claimed."""
         delivery_id = await self._session.scalar(
             select(Table.id)
             .where(self._is_open(), Table.next_attempt_at <= func.now(), is_unleased(Table))
@@ -164,25 +162,15 @@ class LeasedDeliveries(LeasedRows):
         return delivery_id is not None
 
     async def claim_due(self, lease_s: float, bounds: DeliveryLimits) -> list[Lease]:
-        """Claims due deliveries within the bounds, alternating between organizations, projects and
-        endpoints.
-        """
+        """Alternates between organizations, projects and endpoints."""
         if not await self.is_due():  # one row of an index; the choice reads each waiting endpoint
             return []
         await self._session.execute(_ONE_CLAIM_AT_A_TIME)
-        chosen = _CHOSEN.bindparams(
-            total=bounds.total,
-            per_organization=bounds.per_organization,
-            per_project=bounds.per_project,
-            per_endpoint=bounds.per_endpoint,
-        )
+        chosen = _CHOSEN.bindparams(**asdict(bounds))
         return await self.claim_chosen(chosen.columns(column("project_id"), column("id")), lease_s)
 
 
 def delivery_claims(database: Database) -> ClaimUnitOfWork[LeasedDeliveries]:
-    """Returns a transaction that sees the deliveries of all tenants; only the worker's role gets
-    any.
-    """
     return ClaimUnitOfWork(database, LeasedDeliveries)
 
 
@@ -263,7 +251,6 @@ class LeasedDeliveryStore:
         )
 
     async def mark_failed(self, endpoint_id: str, outcome: AttemptOutcome) -> None:
-        """Writes the last failed attempt, after which no other follows."""
         await self._mark_endpoint(endpoint_id, last_failed_at=func.now())
         await self._end(DeliveryStatus.FAILED, outcome)
 
@@ -283,9 +270,7 @@ class LeasedDeliveryStore:
         )
 
     async def _mark_endpoint(self, endpoint_id: str, **values: Any) -> None:
-        """Marks the endpoint. Must run before the delivery changes: a deletion locks the endpoint
-        first, too.
-        """
+        """Runs before the delivery changes: a deletion locks the endpoint first, too."""
         await self._session.execute(
             update(Endpoint).where(Endpoint.id == endpoint_id).values(**values)
         )

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
-from typing import Any, Final, Literal, Self, assert_never, get_args
+from typing import Any, Final, Literal, Self, get_args
 
 from app.jobs.jobs import JobStatus
 from app.kit.http import is_success
@@ -27,7 +27,6 @@ EventType = Literal[
 EVENT_TYPES: Final[tuple[EventType, ...]] = get_args(EventType)
 
 MAX_ENDPOINTS: Final = 20
-"""Limit for each project."""
 OVERLAP_S: Final = 24 * 3600
 """Longest time for which a rotated secret continues to sign."""
 MAX_SECRETS: Final = 10
@@ -39,7 +38,6 @@ section "Deliverability and reliability": 75.6 h in all.
 """
 JITTER: Final = 0.2
 KEEP_S: Final = 30 * 24 * 3600.0
-"""Retention of an event and its deliveries."""
 
 _SECRET_PREFIX: Final = "whsec_"  # noqa: S105 - the public prefix
 # Within the 24 to 64 bytes of Standard Webhooks, and a multiple of three: base64 without padding.
@@ -94,9 +92,7 @@ class EndpointCredentials:
     """The whole URL. `None` in rows of earlier versions, which store the whole URL unsealed."""
 
     def whole_url(self, shown: str) -> str | None:
-        """Returns the URL to call; `shown` is the row's redacted form. `None` if a part of it is
-        lost, because the row was redacted without the secret key.
-        """
+        """Returns the URL, given its redacted form; `None` if its sealed part is lost."""
         if self.url is not None:
             return self.url
         return None if url_has_placeholder(shown) else shown
@@ -145,7 +141,6 @@ class WebhookDelivery:
     event_type: str
     status: DeliveryStatus
     attempts: int
-    """Attempts whose outcome was written."""
     last_status_code: int | None
     last_error: DeliveryError | None
     next_attempt_at: int | None
@@ -183,21 +178,16 @@ def event_body(event: WebhookEvent) -> bytes:
     return json.dumps(body, separators=(",", ":")).encode()
 
 
+_OF_STATUS: Final[dict[JobStatus, EventType]] = {
+    JobStatus.SUCCEEDED: "fine_tuning.job.succeeded",
+    JobStatus.FAILED: "fine_tuning.job.failed",
+    JobStatus.CANCELLED: "fine_tuning.job.cancelled",
+}
+
+
 def job_event(status: JobStatus) -> EventType | None:
     """Returns the event for a job's new state; `None` unless the state is final."""
-    match status:
-        case JobStatus.SUCCEEDED:
-            return "fine_tuning.job.succeeded"
-        case JobStatus.FAILED:
-            return "fine_tuning.job.failed"
-        case JobStatus.CANCELLED:
-            return "fine_tuning.job.cancelled"
-        case JobStatus.VALIDATING_FILES | JobStatus.QUEUED | JobStatus.RUNNING:
-            return None
-        case JobStatus.PAUSING | JobStatus.PAUSED:
-            return None
-        case _:
-            assert_never(status)
+    return _OF_STATUS.get(status)
 
 
 def new_secret() -> SigningSecret:

@@ -69,9 +69,7 @@ async def delete_endpoint(webhook_endpoint_id: str, services: Services) -> Webho
 
 
 @router.post(
-    f"{_PATH}/rotate_secret",
-    operation_id="rotateWebhookEndpointSecret",
-    responses=responses(404),
+    f"{_PATH}/rotate_secret", operation_id="rotateWebhookEndpointSecret", responses=responses(404)
 )
 async def rotate_secret(
     webhook_endpoint_id: str, body: RotateWebhookSecret, services: Services
@@ -90,9 +88,7 @@ async def test_endpoint(
     """Sends a sample event at once, without retries."""
     status_code = await services.webhook_endpoints().test(webhook_endpoint_id, body.event_type)
     return WebhookEndpointTestResult(
-        webhook_endpoint_id=webhook_endpoint_id,
-        event_type=body.event_type,
-        status_code=status_code,
+        webhook_endpoint_id=webhook_endpoint_id, event_type=body.event_type, status_code=status_code
     )
 
 

@@ -1,4 +1,4 @@
-"""The signing secret on the wire (an extension: hosted calls are not signed)."""
+"""Webhook endpoints, deliveries, events and the signing secret on the wire."""
 
 from typing import Annotated, Final, Literal, Self
 

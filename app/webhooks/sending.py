@@ -65,6 +65,5 @@ class EndpointSecrets:
         return self._box.seal(plain, project_id=self._project_id, row_id=endpoint_id)
 
     def open(self, endpoint_id: str, sealed: bytes) -> EndpointCredentials:
-        """Opens sealed credentials. Raises `SecretsUnreadable`."""
         plain = self._box.open(sealed, project_id=self._project_id, row_id=endpoint_id)
         return EndpointCredentials.from_json(plain)

@@ -1,4 +1,4 @@
-"""The secret with which a project's owner verifies the service's calls to tools and graders."""
+"""Webhook endpoints, and the secret that signs the service's calls to tools and graders."""
 
 import time
 from collections.abc import Awaitable, Callable
@@ -47,7 +47,6 @@ class WebhookEndpointService:
         notify: Callable[[], Awaitable[None]],
         now: Callable[[], float] = time.time,
     ) -> None:
-        """`notify` wakes a worker for deliveries that are due."""
         self._notify = notify
         self._database = database
         self._egress = egress
@@ -115,7 +114,6 @@ class WebhookEndpointService:
             return await unit.webhook_endpoints.get(endpoint_id)
 
     def _with_url(self, before: WebhookEndpoint, sealed: bytes, url: str) -> dict[str, Any]:
-        """Returns the columns that change with the URL; none if all its parts are equal."""
         credentials = self._opened(before.id, sealed)
         earlier = credentials.whole_url(before.url)
         whole = with_earlier_url(url, earlier, param="url")
@@ -127,7 +125,6 @@ class WebhookEndpointService:
         }
 
     async def delete(self, endpoint_id: str) -> None:
-        """Deletes an endpoint with its deliveries, those of earlier events included."""
         async with self._database.tenant(self._tenant) as unit:
             await unit.webhook_endpoints.delete(endpoint_id)
 
@@ -150,10 +147,7 @@ class WebhookEndpointService:
             return await unit.webhook_endpoints.get(endpoint_id), secret
 
     async def test(self, endpoint_id: str, event_type: EventType) -> int:
-        """Sends a sample event once, without retries, and returns the status of the reply.
-        Raises `InvalidRequest` when there was no answer, `WrongState` when a part of the URL or the
-        secrets are lost.
-        """
+        """Raises `InvalidRequest` without an answer, `WrongState` if secrets are lost."""
         async with self._database.tenant(self._tenant) as unit:
             endpoint = await unit.webhook_endpoints.get(endpoint_id)
             sealed = await unit.webhook_endpoints.secrets(endpoint_id)
@@ -183,8 +177,8 @@ class WebhookEndpointService:
             return await unit.webhook_endpoints.deliveries(endpoint_id, after=after, limit=limit)
 
     async def redeliver(self, endpoint_id: str, delivery_id: str) -> WebhookDelivery:
-        """Sends an event again under its id, at once and with all retries. Raises `WrongState`
-        while its delivery has not ended, and for an endpoint that answered 410.
+        """Sends an event again under its id, with all retries. Raises `WrongState` while it has not
+        ended, and for an endpoint that answered 410.
         """
         async with self._database.tenant(self._tenant) as unit:
             endpoint, _ = await unit.webhook_endpoints.hold(endpoint_id)

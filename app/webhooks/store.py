@@ -21,6 +21,9 @@ from app.webhooks.tables import WebhookEventTable as Event
 
 _LOCK = text("SELECT pg_advisory_xact_lock(hashtextextended(:name, 0))")
 
+_WITH_TYPE = select(Delivery, Event.type).join(
+    Event, (Event.project_id == Delivery.project_id) & (Event.id == Delivery.event_id)
+)
 _SUBSCRIBE = text("""
     UPDATE webhook_endpoints SET subscribed_at = (
         SELECT coalesce(jsonb_object_agg(type, CASE
@@ -76,7 +79,6 @@ class WebhookEndpointStore:
         return (await self._row(endpoint_id)).secrets
 
     async def page(self, *, after: str | None, limit: int) -> tuple[list[WebhookEndpoint], bool]:
-        """Returns a page, newest first."""
         page, more = await Keyset((Table.created_at, Table.id), descending=True).page(
             self._session, select(Table), after=after, cursor=[Table.id == after], limit=limit
         )
@@ -104,7 +106,6 @@ class WebhookEndpointStore:
         await self._session.execute(_SUBSCRIBE, {"endpoint_id": endpoint_id, "anew": anew})
 
     async def delete(self, endpoint_id: str) -> None:
-        """Deletes the endpoint and every delivery to it. Raises `NotFound`."""
         deleted_id = await self._session.scalar(
             delete(Table).where(Table.id == endpoint_id).returning(Table.id)
         )
@@ -114,13 +115,8 @@ class WebhookEndpointStore:
     async def deliveries(
         self, endpoint_id: str, *, after: str | None, limit: int
     ) -> tuple[list[WebhookDelivery], bool]:
-        """Returns a page of the deliveries to an endpoint, newest first."""
-        query = (
-            select(Delivery, Event.type)
-            .join(
-                Event, (Event.project_id == Delivery.project_id) & (Event.id == Delivery.event_id)
-            )
-            .where(Delivery.project_id == self._project_id, Delivery.endpoint_id == endpoint_id)
+        query = _WITH_TYPE.where(
+            Delivery.project_id == self._project_id, Delivery.endpoint_id == endpoint_id
         )
         query = await Keyset((Delivery.created_at, Delivery.id), descending=True).start_after(
             self._session,
@@ -132,9 +128,7 @@ class WebhookEndpointStore:
         return [_to_delivery(row, event_type) for row, event_type in page], more
 
     async def redeliver(self, endpoint_id: str, delivery_id: str) -> WebhookDelivery:
-        """Begins an ended delivery anew, with all its attempts before it. Raises `NotFound`, and
-        `WrongState` for one that has not ended.
-        """
+        """Begins an ended delivery anew. Raises `NotFound`, and `WrongState` for another."""
         of_endpoint = (
             Delivery.project_id == self._project_id,
             Delivery.id == delivery_id,
@@ -152,10 +146,7 @@ class WebhookEndpointStore:
             )
             .returning(Delivery.id)
         )
-        query = select(Delivery, Event.type).join(
-            Event, (Event.project_id == Delivery.project_id) & (Event.id == Delivery.event_id)
-        )
-        query = query.where(*of_endpoint).execution_options(populate_existing=True)
+        query = _WITH_TYPE.where(*of_endpoint).execution_options(populate_existing=True)
         row = (await self._session.execute(query)).one_or_none()
         if row is None:
             raise NotFound(f"Could not find delivery: {delivery_id}", param="delivery_id")

@@ -86,7 +86,6 @@ class WebhookDeliveryTable(LeasedRow, Base):
     event_id: Mapped[str]
     status: Mapped[str] = mapped_column(server_default="pending")
     attempts: Mapped[int] = mapped_column(server_default="0")
-    """Attempts whose outcome was written."""
     last_status_code: Mapped[int | None]
     last_error: Mapped[str | None]
     next_attempt_at: Mapped[Now]

@@ -37,7 +37,7 @@ IN_FUNCTIONS: Final = {
     "app/http/specification.py": "paths of our own routes",
     "app/graders/json_schemas.py": "a pattern of the user, compiled only",
     "app/graders/answer_words.py": "one repeated class",
-    "app/rollouts/metric_meanings.py": "names of curves, as long as a tool's name",
+    "app/rollouts/metrics.py": "names of curves, as long as a tool's name",
     "app/local/preparation.py": "the name of the operator's model",
     "app/local/servers.py": "output of the Postgres that the operator installed",
     "app/graders/texts.py": "repeated classes, each apart from what follows it",

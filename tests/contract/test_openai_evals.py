@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from openai import BadRequestError, NotFoundError
 
-from app.evals.job_runs import rollout_id
+from app.evals.evals import rollout_id
 from tests.support.contract.evals import CHECK, SCHEMA, content, make, run_worker, sampled
 from tests.support.contract.service import BASE, Service
 

@@ -4,15 +4,11 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from app.jobs import learning as objective_options
-from app.jobs import losses as loss_options
-from app.jobs import modes as mismatch_options
-from app.jobs import modes as mode_options
-from app.jobs import stop_options
+from app.jobs import learning, losses, stop_options
 from tests.support.cases import cases
 
 PAGE = (Path(__file__).parents[2] / "docs" / "learning.md").read_text(encoding="utf-8")
-ROOMS = (loss_options, mismatch_options, mode_options, objective_options, stop_options)
+ROOMS = (losses, learning, stop_options)
 OPTIONS = sorted(
     {
         model

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from app.graders.scorer import GraderErrors
 from app.rollouts import metrics as names
-from app.rollouts.metric_meanings import SPLITS, meaning
-from app.rollouts.metrics import MEANINGS
+from app.rollouts.metrics import MEANINGS, SPLITS, meaning
 
 PAGE = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text(encoding="utf-8")
 ROWS = dict(re.findall(r"^\| `([^`]+)` \| (.+) \|$", PAGE, re.MULTILINE))

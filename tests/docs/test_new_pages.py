@@ -24,8 +24,7 @@ from app.graders.scorer import GradeRequest, text_sample
 from app.jobs.methods import METHOD_MODELS
 from app.kit.egress import EgressReply
 from app.kit.endpoints import CallSigner
-from app.rollouts.metric_meanings import meaning
-from app.rollouts.metrics import MEANINGS
+from app.rollouts.metrics import MEANINGS, meaning
 from app.tools.tool_calls import ToolCall, read_output
 from tests.support.cases import cases
 from tests.support.grading.scores import scored

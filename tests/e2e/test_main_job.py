@@ -7,8 +7,8 @@ import pytest
 from openai import NotFoundError
 from openai.types.fine_tuning import FineTuningJob
 
-from app.jobs.curves import extremes
-from app.rollouts.metric_meanings import SPLITS, meaning
+from app.jobs.findings import extremes
+from app.rollouts.metrics import SPLITS, meaning
 from examples.first_job import chat_with_tools
 from examples.records_agent.dataset import make_rows
 from examples.records_agent.records import build_catalogue

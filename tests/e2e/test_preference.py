@@ -11,7 +11,7 @@ import torch
 from openai import OpenAI
 from safetensors.torch import load_file
 
-from app.rollouts.metric_meanings import meaning
+from app.rollouts.metrics import meaning
 from tests.support.e2e.main_job import Endpoints
 from tests.support.e2e.tuned_models import HELD_OUT, file, followed, reinforced
 from tests.support.embedded.installation import Installation, wait_until_final

@@ -18,7 +18,7 @@ from openai import BadRequestError, OpenAI
 from peft import PeftModel
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from app.rollouts.metric_meanings import meaning
+from app.rollouts.metrics import meaning
 from app.settings import shipped_models
 from examples.records_agent.tools import SCHEMAS
 from tests.support.e2e.attached_evals import attached_eval, check_attached_runs

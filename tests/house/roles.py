@@ -1,5 +1,5 @@
 """Finds imports that a module's role forbids. A module's name tells its role: the last word of
-`app/jobs/curve_service.py` is `service`.
+`app/jobs/curve_store.py` is `store`.
 
 A route hands a request to a service, which the wiring made for its tenant; a service opens a unit
 of work and calls its stores; a store speaks SQL. Nobody takes a short cut, so a reader finds the
@@ -26,7 +26,7 @@ FORBIDDEN: Final = {
 """Imports that modules of a role must not have."""
 SPEAK_SQL: Final = re.compile(
     r"app\.(?:\w+\.)*(?:\w+_)?(?:store|tables|claims|deliveries)"
-    r"|app\.(?:local\.backup|database|across_tenants|maintenance|rewrapping|jobs\.ended_jobs|jobs\.rows)"
+    r"|app\.(?:local\.backup|database|across_tenants|maintenance|rewrapping|jobs\.rows)"
     r"|app\.kit\.(?:sql|transactions|leases|queues)"
 )
 """The modules of `app` that may speak SQL; every other is refused it."""

@@ -61,9 +61,9 @@ def test_an_ignore_without_its_own_reason_is_found(source: str, lines: list[int]
     ("module", "source", "found"),
     [
         ("app/jobs/routes.py", "from app.jobs.store import JobStore", True),
-        ("app/pages/jobs.py", "from app.jobs.curve_service import CurveService", True),
-        ("app/jobs/curve_service.py", "from fastapi import Request", True),
-        ("app/jobs/curves.py", "def f():\n    import sqlalchemy", True),
+        ("app/pages/jobs.py", "from app.jobs.service import CurveService", True),
+        ("app/jobs/service.py", "from fastapi import Request", True),
+        ("app/jobs/findings.py", "def f():\n    import sqlalchemy", True),
         ("workers/runs/job.py", "from sqlalchemy import select", True),
         ("app/jobs/routes.py", "from app.wiring import ProcessContext", False),
         ("app/jobs/store.py", "from sqlalchemy import select", False),

@@ -8,8 +8,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from app.evals.claims import EvalRunUnitOfWork, leased_eval_run
-from app.evals.data_source_faults import CriterionNeeds, needs_of
-from app.evals.data_sources import DATA_SOURCE, JsonlSource, SampledSource
+from app.evals.data_sources import DATA_SOURCE, CriterionNeeds, JsonlSource, SampledSource, needs_of
 from app.evals.evals import Eval, EvalCriterion, EvalRun, Tally, result_names
 from app.files.datasets import DatasetRow
 from app.graders.definitions import GRADER_MODELS, AnyGrader, Grader

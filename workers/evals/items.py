@@ -10,13 +10,13 @@ from typing import Any, Final, TypeVar
 
 import structlog
 
-from app.evals.data_source_faults import given_fault
 from app.evals.data_sources import (
     EvalRow,
     ItemReference,
     JsonlSource,
     MessageTemplate,
     SampledSource,
+    given_fault,
     settings_of,
     tools_of,
 )
@@ -332,7 +332,7 @@ async def _given(context: EvalContext, row: EvalRow) -> _ItemSample:
     async def read() -> _ItemSample:
         fault = given_fault(row, context.needs)
         if fault is not None:
-            message = f"The row cannot be graded: {fault.reason}."
+            message = f"The row cannot be graded: {fault[1]}."
             return _ItemSample({}, output, fault={"code": "invalid_item", "message": message})
         if row.sample is None:
             return _ItemSample({}, output)

@@ -8,7 +8,7 @@ from typing import Self
 import torch
 from torch import Tensor, nn
 
-from app.jobs.modes import MAX_LOG_RATIO
+from app.jobs.learning import MAX_LOG_RATIO
 from app.rollouts import metrics as names
 from workers.learning.batches import MicroBatch
 from workers.learning.head import TokenScores

@@ -15,6 +15,7 @@ from pydantic import Field
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
+from app.jobs.learning import MAX_LOG_RATIO
 from app.jobs.losses import (
     BradleyTerryOptions,
     CispoOptions,
@@ -27,7 +28,6 @@ from app.jobs.losses import (
     Number,
     PpoOptions,
 )
-from app.jobs.modes import MAX_LOG_RATIO
 from app.rollouts import metrics as names
 
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Literal, Protocol, Self
 
-from app.jobs.modes import MAX_LOG_RATIO
+from app.jobs.learning import MAX_LOG_RATIO
 from app.kit.errors import AgentRftError
 from app.models.compute import ComputeChoice, Products
 from app.models.models import BaseModelSpec, TrainerMemory

@@ -16,7 +16,7 @@ import structlog
 from app.database import Database
 from app.events.reader_store import event_reader
 from app.events.store import KEEP_LOG_S
-from app.jobs.ended_jobs import EndedJob
+from app.jobs.claims import EndedJob
 from app.jobs.integrations import LIBRARIES
 from app.kit.errors import Unavailable
 from app.kit.objects import Objects, build_objects

@@ -170,7 +170,7 @@ class _Episode:
         """Returns the reason if the rollout ends here."""
         trajectory = self.trajectory
         tools = self.observation.tools
-        parsed = self.renderer.parse(
+        parsed = self.renderer.parser.parse(
             sampled.token_ids, tools=tools, with_tools=bool(tools), after=trajectory.tokens
         )
         unstored = STORED_TOKENS - trajectory.completion_tokens

@@ -10,7 +10,7 @@ from typing import Any, Final
 import structlog
 
 from app.database import Database, RunUnitOfWork
-from app.evals.job_runs import attached_run
+from app.evals.evals import attached_run
 from app.files.files import FileRow
 from app.jobs.claims import job_claims
 from app.jobs.jobs import (

@@ -14,12 +14,12 @@ from pydantic import ValidationError
 
 from app.database import Database, RunUnitOfWork
 from app.files.rows import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES, MIN_EXAMPLES, DatasetError
-from app.jobs.call_checks import inspection_of_job
+from app.jobs.call_checks import inspection_request
 from app.jobs.jobs import Job, ResumePoint, TuningMethod
+from app.jobs.learning import trains_in_order
 from app.jobs.methods import stored_method
-from app.jobs.modes import trains_in_order
 from app.jobs.reinforcement import ReinforcementMethod
-from app.jobs.reproducibility import ClaimMachine, reproducibility, restored_method
+from app.jobs.results import ClaimMachine, reproducibility, restored_method
 from app.kit.directories import ManifestMismatch
 from app.kit.errors import SECRETS_LOST, AgentRftError, NotFound, RunFailed, SecretsLost
 from app.kit.faults import refused_today
@@ -391,8 +391,8 @@ async def file_warnings(
     is_validated = context.files_validated
     if is_validated and not shared_tools:
         return []
-    request = inspection_of_job(
-        context.job.method,
+    request = inspection_request(
+        {"method": context.job.method.document},
         context.base_model,
         training=training.path,
         validation=None if validation is None else validation.path,

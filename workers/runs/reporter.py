@@ -13,7 +13,7 @@ import structlog
 
 from app.database import Database, RunUnitOfWork
 from app.jobs.jobs import Checkpoint, EventLevel, Job, Usage
-from app.jobs.modes import MAX_LOG_RATIO
+from app.jobs.learning import MAX_LOG_RATIO
 from app.jobs.results import kept_steps
 from app.jobs.stop_options import KeepCheckpoints
 from app.jobs.stop_rules import RuleTrigger

@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from app.jobs.intervals import (
     Interval,
     Range,
+    Scale,
+    ScoreRanges,
     difference,
     interval_of_mean,
     range_of_differences,
     range_of_scores,
     t_quantile,
 )
-from app.jobs.score_ranges import Scale, ScoreRanges
 
 RESAMPLES: Final = 10_000
 _TAIL: Final = 0.025

@@ -14,7 +14,7 @@ from app.database import Database
 from app.jobs.claims import job_reader
 from app.jobs.integrations import is_installed, is_local, local_directory
 from app.jobs.jobs import Job
-from app.jobs.reproducibility import restored_integrations
+from app.jobs.results import restored_integrations
 from app.kit.errors import SecretsLost
 from app.kit.fields import Json
 from app.kit.processes import running_module

@@ -8,7 +8,7 @@ from typing import Any, Final
 from app.database import Database
 from app.events.reader_store import event_reader
 from app.events.store import CommittedEvent
-from app.jobs.claims import JobReaderUnitOfWork, TrackedJob, job_reader, tracked_jobs
+from app.jobs.claims import JobReaderUnitOfWork, TrackedJob, TrackedJobsUnitOfWork, job_reader
 from app.jobs.integrations import DEFAULT_TRACES, TrackerKind, trackers_of
 from app.jobs.jobs import TERMINAL
 from app.rollouts.rollouts import RolloutFilter, RolloutRow
@@ -39,8 +39,8 @@ class TrackedIntegration:
 
 async def tracked_integrations(database: Database) -> list[TrackedIntegration]:
     """Returns the trackers of all jobs for which something is left to write, or may come."""
-    async with tracked_jobs(database) as unit:
-        jobs = await unit.tracked.all()
+    async with TrackedJobsUnitOfWork(database) as unit:
+        jobs = await unit.jobs()
     followed = [
         TrackedIntegration(job, position, kind)
         for job in jobs

@@ -14,11 +14,10 @@ from pydantic import ValidationError
 
 from app.database import Database
 from app.graders.grader_model import GraderModel
-from app.jobs.intervals import Gain, paired_gain, range_of_scores
+from app.jobs.intervals import Gain, ScoreRanges, paired_gain, range_of_scores, ranges_of
 from app.jobs.jobs import Job, JobStatus, Usage
 from app.jobs.methods import StoredReinforcementMethod
 from app.jobs.reinforcement import ReinforcementMethod
-from app.jobs.score_ranges import ScoreRanges, ranges_of
 from app.kit.errors import NOTHING_TO_LEARN, NotFound, refused_value
 from app.rollouts.rollouts import RolloutFilter
 from app.teaching.coach.session_files import SessionFiles

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StringConstraints
 from typing_extensions import TypedDict
 
-from app.jobs.preflight_schemas import Fault
+from app.jobs.schemas import Fault
 from app.kit.errors import refused_value
 from app.kit.fields import LEFT_OUT, DescribedModel, Json
 from app.kit.schemas import ClosedBody

@@ -5,11 +5,10 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from app.database import Database, UnitOfWork
-from app.jobs.jobs import NewJob
-from app.jobs.references import RegisteredReferences
+from app.jobs.creation import RegisteredReferences
+from app.jobs.jobs import JobRequest, NewJob
 from app.jobs.reinforcement import ReinforcementMethod
-from app.jobs.reproducibility import redact_method
-from app.jobs.requests import JobRequest
+from app.jobs.results import redact_method
 from app.jobs.service import JobService
 from app.jobs.supervised import DpoMethod, SupervisedMethod
 from app.kit.callers import Tenant

@@ -16,7 +16,7 @@ from app.jobs.creation import JobCreationService
 from app.jobs.jobs import Caps, Job, NewJob
 from app.jobs.methods import StoredReinforcementMethod
 from app.jobs.reinforcement import ReinforcementMethod
-from app.jobs.reproducibility import restored_method
+from app.jobs.results import restored_method
 from app.kit.callers import Tenant
 from app.kit.sealing import SecretBox
 from app.models.models import STUDENT_PREFIX

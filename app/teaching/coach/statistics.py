@@ -8,8 +8,7 @@ from statistics import fmean, variance
 from typing import Any, Final
 
 from app.files.division import tags_of
-from app.jobs.intervals import tail_above
-from app.jobs.score_ranges import Scale, ScoreRanges, seen_scale
+from app.jobs.intervals import Scale, ScoreRanges, seen_scale, tail_above
 from app.rollouts.metrics import TIE
 from app.rollouts.rollouts import RolloutRow
 from app.rollouts.trajectory import StopReason

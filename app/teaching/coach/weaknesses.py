@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Final, Literal
 
-from app.jobs.score_ranges import Scale, ScoreRanges, seen_scale
+from app.jobs.intervals import Scale, ScoreRanges, seen_scale
 from app.kit.fields import DescribedFields
 from app.rollouts.metrics import TIE
 from app.teaching.coach.statistics import (

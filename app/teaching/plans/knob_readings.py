@@ -15,13 +15,15 @@ from pydantic import BaseModel
 from app.jobs.jobs import NO_CAPS, Caps
 from app.jobs.learning import (
     AdvantageOptions,
+    AnyMode,
+    AnyOrdering,
+    MismatchOptions,
     NothingToLearnOptions,
     ObjectiveOptions,
     OverlongOptions,
 )
 from app.jobs.losses import PolicyLoss, PreferenceLoss, SupervisedLoss
 from app.jobs.methods import METHOD_MODELS
-from app.jobs.modes import AnyMode, AnyOrdering, MismatchOptions
 from app.jobs.preflight import Estimate, FileSummary, PreflightReport
 from app.jobs.reinforcement import (
     DEFAULT_MAX_EPISODE_STEPS,

@@ -10,8 +10,8 @@ from typing import Annotated, Any, Final, Literal, assert_never, get_args
 
 from pydantic import ConfigDict, Field
 
+from app.jobs.jobs import JobRequest, RequestedMethod
 from app.jobs.reinforcement import DEFAULT_ROLLOUTS_PER_EXAMPLE
-from app.jobs.requests import JobRequest, RequestedMethod
 from app.jobs.stop_options import Action
 from app.jobs.supervised import DpoMethod, MethodType, OfflineMethodType, SupervisedMethod
 from app.kit.errors import missing_parameter, refused_value

@@ -8,8 +8,8 @@ from fastapi import APIRouter, Request
 from app.http.dependencies import Services
 from app.http.error_replies import responses
 from app.http.requests import unless_client_hangs_up
-from app.jobs.preflight_schemas import read_call
-from app.jobs.requests import JobRequest
+from app.jobs.jobs import JobRequest
+from app.jobs.schemas import read_call
 from app.kit.errors import refused_value
 from app.teaching.plans.knob_readings import reading_of
 from app.teaching.plans.plans import PARAM, PlanRequest, compile_plan

@@ -5,10 +5,16 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import Field, ValidationError
 
 from app.jobs.jobs import Caps
-from app.jobs.method_schemas import DescribedBy, refuse_unknown
 from app.jobs.preflight import PreflightReport
-from app.jobs.preflight_schemas import Fault, read_call, unread_in_method
-from app.jobs.schemas import CreateFineTuningJob, Text
+from app.jobs.schemas import (
+    CreateFineTuningJob,
+    DescribedBy,
+    Fault,
+    Text,
+    read_call,
+    refuse_unknown,
+    unread_in_method,
+)
 from app.jobs.supervised import MethodType
 from app.kit.errors import (
     InvalidRequest,

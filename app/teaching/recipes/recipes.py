@@ -5,9 +5,9 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import ConfigDict, Field, ValidationError
 
+from app.jobs.jobs import RequestedMethod
 from app.jobs.method_faults import reinforcement_faults
 from app.jobs.methods import parameters_of
-from app.jobs.requests import RequestedMethod
 from app.jobs.supervised import MethodType
 from app.kit.errors import InvalidRequest, refused_value
 from app.kit.faults import UNKNOWN_PARAMETER, refusal, unknown_key_error, unread

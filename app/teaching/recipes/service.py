@@ -13,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from typing_extensions import override
 
 from app.database import Database
-from app.jobs.requests import RequestedMethod
+from app.jobs.jobs import RequestedMethod
 from app.kit.callers import Tenant
 from app.kit.errors import InvalidRequest, NotFound, WrongState, refused_value
 from app.models.service import JudgeModels

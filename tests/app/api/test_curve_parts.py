@@ -6,7 +6,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from app.jobs.curves import check_parts
+from app.jobs.findings import check_parts
 from app.jobs.methods import stored_method
 from app.kit.errors import InvalidRequest
 from tests.support.api.application import ENDPOINT, Api

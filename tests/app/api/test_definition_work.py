@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from app.graders.templates import MAX_PLACEHOLDERS, MAX_PLACEHOLDERS_TOGETHER
-from app.jobs.call_faults import call_issues
-from app.jobs.preflight_schemas import read_call
+from app.jobs.call_checks import call_issues
+from app.jobs.schemas import read_call
 from tests.support.api.application import Api
 from tests.support.api.offline import offline
 from tests.support.cases import cases

@@ -5,7 +5,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from app.jobs.reproducibility import restored_method
+from app.jobs.results import restored_method
 from app.kit.sealing import SecretBox
 from tests.support.api.application import ENDPOINT, Api
 from tests.support.cases import cases

@@ -1,6 +1,6 @@
 """A long curve is thinned by the database as `extremes` does it."""
 
-from app.jobs.curves import extremes
+from app.jobs.findings import extremes
 from tests.support.api.application import Api
 from tests.support.dashboard.scenes import create_job, execute
 from tests.support.stack import Database

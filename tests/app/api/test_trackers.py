@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 from app.jobs.integrations import LIBRARIES, TrackerKind
-from app.jobs.reproducibility import restored_integrations
+from app.jobs.results import restored_integrations
 from app.kit.sealing import build_secret_box
 from tests.support.api.application import ENDPOINT, Api
 from tests.support.cases import cases

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.rollouts.baselines import Baseline, BaselineRow
+from app.rollouts.rollouts import Baseline, BaselineRow
 from tests.support.api.application import Api
 from tests.support.cases import cases
 from tests.support.dashboard.scenes import create_job, put_baseline

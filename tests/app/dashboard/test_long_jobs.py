@@ -2,7 +2,7 @@
 
 import psycopg
 
-from app.jobs.curves import WHOLE
+from app.jobs.findings import WHOLE
 from tests.support.api.application import Api
 from tests.support.dashboard.scenes import create_job, put_points
 from tests.support.dashboard.visits import Visit, rows_of, texts_of

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from app.jobs.dataset_checks import inspect
-from app.jobs.method_parts import train_on as train_on_of
+from app.jobs.methods import train_on as train_on_of
 from app.jobs.preflight import DatasetReport, InspectionRequest
 from app.jobs.supervised import TrainOn
 from app.models.models import BaseModelSpec

@@ -2,7 +2,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from app.jobs.row_checks import example_of, tool_problems
+from app.jobs.file_checks import example_of, tool_problems
 from app.rollouts.renderer import Renderer
 from app.settings import shipped_models
 from examples.records_agent.tools import SCHEMAS

@@ -211,7 +211,7 @@ def test_a_turn_to_imitate_ends_as_a_sampled_one(renderer: Renderer) -> None:
     if not renderer.parser.opened:
         ids = renderer.turn_ids([USER, turn], None)
         assert ids[-1] in renderer.stop_token_ids
-        assert renderer.parse(ids).content == "It is 42."
+        assert renderer.parser.parse(ids).content == "It is 42."
 
 
 def test_without_printed_replies_a_model_works_without_tools(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.models.models import ToolParser
-from app.rollouts.reasoning import Reasoning
+from app.rollouts.marked_formats import Reasoning
 from app.rollouts.turns import build_tool_format
 from tests.support.cases import cases
 from tests.support.costs.growth import growth

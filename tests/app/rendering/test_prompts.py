@@ -7,8 +7,8 @@ import pytest
 
 from app.kit.errors import InvalidRequest
 from app.models.chat import CHARACTERS_PER_TOKEN, check_messages
+from app.rollouts.chat_template import THREAD_FROM
 from app.rollouts.renderer import Renderer, fitting_prompt_ids
-from app.rollouts.tokens import THREAD_FROM
 from tests.support.models.tiny_model import KEEPS_THINKING, build_tokenizer
 
 CONTEXT = 100_000

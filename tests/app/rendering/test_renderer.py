@@ -147,7 +147,7 @@ def test_bridge_works_where_the_template_rewrites_earlier_turns(tmp_path: Path) 
 
 def test_parse_reads_content_calls_and_reasoning(renderer: Renderer) -> None:
     text = f"<think>\nlook it up\n</think>\n\nLooking.\n{CALLS}\n{CALLS}<|im_end|>"
-    turn = renderer.parse(_ids(renderer, text))
+    turn = renderer.parser.parse(_ids(renderer, text))
     assert turn.content == "Looking."
     assert turn.reasoning == "look it up"
     assert turn.reasoning_tokens == len(_ids(renderer, "<think>\nlook it up\n</think>"))
@@ -156,7 +156,7 @@ def test_parse_reads_content_calls_and_reasoning(renderer: Renderer) -> None:
 
 
 def test_a_plain_answer_has_no_calls(renderer: Renderer) -> None:
-    turn = renderer.parse(_ids(renderer, "The answer is 42.<|im_end|>"))
+    turn = renderer.parser.parse(_ids(renderer, "The answer is 42.<|im_end|>"))
     assert (turn.content, turn.reasoning, turn.reasoning_tokens) == ("The answer is 42.", "", 0)
     assert (turn.tool_calls, turn.parse_error) == ([], None)
 
@@ -185,7 +185,7 @@ def test_a_plain_answer_has_no_calls(renderer: Renderer) -> None:
     ],
 )
 def test_a_broken_call_is_a_sentence_for_the_model(chatml: Renderer, text: str, fault: str) -> None:
-    turn = chatml.parse(_ids(chatml, text))
+    turn = chatml.parser.parse(_ids(chatml, text))
     assert turn.tool_calls == []
     assert turn.parse_error is not None
     assert fault in turn.parse_error
@@ -193,7 +193,7 @@ def test_a_broken_call_is_a_sentence_for_the_model(chatml: Renderer, text: str, 
 
 def test_a_broken_call_makes_its_whole_turn_content(chatml: Renderer) -> None:
     text = f"Well.\n{CALLS}<tool_call>{{</tool_call>{CALLS}"
-    turn = chatml.parse(_ids(chatml, text))
+    turn = chatml.parser.parse(_ids(chatml, text))
     assert (turn.content, turn.tool_calls) == (text, [])
     assert turn.parse_error == call_fault(text)
     assert turn.parse_error == call_fault(f"<think>\n<tool_call>\n</think>{text}")
@@ -202,7 +202,7 @@ def test_a_broken_call_makes_its_whole_turn_content(chatml: Renderer) -> None:
 
 def test_without_tools_everything_is_content(chatml: Renderer) -> None:
     for text in (CALLS, "<tool_call>{", "a </tool_call> b"):
-        turn = chatml.parse(_ids(chatml, f"<think>\nhm\n</think>\n{text}"), with_tools=False)
+        turn = chatml.parser.parse(_ids(chatml, f"<think>\nhm\n</think>\n{text}"), with_tools=False)
         assert (turn.content, turn.tool_calls, turn.parse_error) == (text.strip(), [], None)
         assert turn.reasoning == "hm"
 
@@ -210,14 +210,14 @@ def test_without_tools_everything_is_content(chatml: Renderer) -> None:
 @given(ids=st.lists(st.integers(0, 500), max_size=40))
 def test_parse_never_raises(chatml: Renderer, ids: list[int]) -> None:
     marks = [_id(chatml, mark) for mark in ("<tool_call>", "</tool_call>")]
-    turn = chatml.parse([marks[i % 2] if i % 5 == 0 else i for i in ids])
+    turn = chatml.parser.parse([marks[i % 2] if i % 5 == 0 else i for i in ids])
     for call in turn.tool_calls:
         assert isinstance(json.loads(call.arguments_json), dict)
 
 
 def test_unclosed_reasoning_is_no_answer(chatml: Renderer) -> None:
     ids = _ids(chatml, f"<think>\nlook {CALLS}")
-    turn = chatml.parse(ids)
+    turn = chatml.parser.parse(ids)
     assert (turn.content, turn.tool_calls) == ("", [])
     assert turn.reasoning_tokens == len(ids)
 
@@ -227,8 +227,8 @@ def test_a_prompt_that_opens_reasoning_makes_the_turn_reasoning(tmp_path: Path) 
         tmp_path,
         KEEPS_THINKING.replace("assistant\\n' }}{% endif", "assistant\\n<think>\\n' }}{% endif"),
     )
-    assert opens.parse(_ids(opens, "cut while thin")).reasoning == "cut while thin"
-    assert opens.parse(_ids(opens, "hm\n</think>\n42<|im_end|>")).content == "42"
+    assert opens.parser.parse(_ids(opens, "cut while thin")).reasoning == "cut while thin"
+    assert opens.parser.parse(_ids(opens, "hm\n</think>\n42<|im_end|>")).content == "42"
 
 
 def test_a_tool_reply_cannot_forge_a_turn(renderer: Renderer) -> None:

@@ -48,6 +48,6 @@ def test_a_renderer_given_other_variables_reads_and_writes_by_them(tmp_path: Pat
     assert text.startswith("Reasoning: low.<|im_start|>user")
     assert not text.endswith("<think>\n")
     ids = brief.turn_ids([USER, {"role": "assistant", "content": "It is 42."}], None)
-    assert (brief.parse(ids).content, usual.parse(ids).content) == ("It is 42.", "")
+    assert (brief.parser.parse(ids).content, usual.parser.parse(ids).content) == ("It is 42.", "")
     assert brief.with_variables({}).prompt_text([USER], None) == usual.prompt_text([USER], None)
     assert usual.parser.opened

@@ -6,8 +6,8 @@ from random import Random
 import pytest
 from tokenizers import Tokenizer, decoders, models, normalizers
 
+from app.rollouts.chat_template import ModelTokens
 from app.rollouts.renderer import Renderer
-from app.rollouts.tokens import ModelTokens
 from tests.support.rollout.policies import shipped_renderer
 
 ALL = 10_000

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from app.rollouts.reasoning import THINK
+from app.rollouts.marked_formats import THINK
 from app.rollouts.turns import TURN_FORMATS, TurnFormats, TurnOptions
 from tests.support.rendering.format_cases import TOOLS
 from tests.support.rendering.sampled_turns import read_streamed, read_whole

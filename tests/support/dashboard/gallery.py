@@ -5,7 +5,7 @@ import random
 from math import exp
 from typing import Any, Final
 
-from app.jobs.curves import thin
+from app.jobs.findings import thin
 from app.pages.plots import COLUMNS
 from tests.support.dashboard.scenes import call, execute, put_points, put_rollout, trace
 from tests.support.stack import Database

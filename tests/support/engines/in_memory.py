@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 from typing import Any
 
-from app.jobs.reproducibility import EngineMachine
+from app.jobs.results import EngineMachine
 from app.kit.errors import InvalidRequest
 from app.models.engine import AdapterMissing, Completion, EngineUnavailable
 

@@ -5,7 +5,7 @@ in them. `tests/workers/engines/test_vllm_parsers.py` reads the same turns with 
 from typing import Any
 
 from app.models.models import ToolParser
-from app.rollouts.reasoning import GEMMA4, GRANITE, HARMONY, MISTRAL, THINK, Reasoning
+from app.rollouts.marked_formats import GEMMA4, GRANITE, HARMONY, MISTRAL, THINK, Reasoning
 
 TOOLS = [
     {

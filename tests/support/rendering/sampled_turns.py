@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from app.rollouts.tokens import ModelTokens
-from app.rollouts.turns import ParsedAnswer, TurnOptions, TurnParser, TurnReading, build_tool_format
+from app.rollouts.chat_template import ModelTokens
+from app.rollouts.turns import ParsedTurn, TurnOptions, TurnParser, TurnReading, build_tool_format
 from tests.support.rendering.format_cases import TOOLS
 from tests.support.rendering.vllm_parsers import ThoughtTurn, save_marked_tokenizer
 
@@ -48,6 +48,6 @@ def _begun(
     return sampled, parser, tokens.encode(turn.text)
 
 
-def _found(content: str, reasoning: str, answer: ParsedAnswer) -> dict[str, Any]:
+def _found(content: str, reasoning: str, answer: ParsedTurn) -> dict[str, Any]:
     calls = [[call.name, call.arguments_json] for call in answer.tool_calls]
     return {"content": content, "reasoning": reasoning, "calls": calls}

@@ -16,7 +16,7 @@ import pytest
 from tokenizers import AddedToken
 
 from app.models.models import ToolParser
-from app.rollouts.reasoning import HARMONY, reasoning_of
+from app.rollouts.marked_formats import HARMONY, reasoning_of
 from app.rollouts.turns import TurnFormats, build_tool_format
 from tests.support.engines.vllm_server import VLLM_PYTHON
 from tests.support.models.tiny_model import build_tokenizer

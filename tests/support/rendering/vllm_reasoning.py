@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from app.models.models import ToolParser
-from app.rollouts.reasoning import GEMMA4, GRANITE, HARMONY, MISTRAL, THINK, Reasoning
+from app.rollouts.marked_formats import GEMMA4, GRANITE, HARMONY, MISTRAL, THINK, Reasoning
 from app.rollouts.turns import TurnFormats, TurnOptions
 from tests.support.rendering.sampled_turns import read_streamed, read_whole
 from tests.support.rendering.vllm_parsers import ThoughtTurn, ask_vllm, save_marked_tokenizer

@@ -4,7 +4,7 @@ from collections import defaultdict
 
 import psycopg
 
-from app.jobs.curves import BLOCK_SIZES
+from app.jobs.findings import BLOCK_SIZES
 from tests.support.stack import Database
 
 Points = dict[tuple[str, str, int], float]

@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from app.jobs.jobs import Job
-from app.jobs.reproducibility import split_integrations
+from app.jobs.results import split_integrations
 from app.kit.sealing import build_secret_box
 from app.settings import EgressSettings
 from tests.support.endpoints import EndpointServer

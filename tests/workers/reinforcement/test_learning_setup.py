@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.jobs.learning import ObjectiveOptions
-from app.jobs.modes import MismatchOptions
+from app.jobs.learning import MismatchOptions, ObjectiveOptions
 from tests.support.cases import cases
 from tests.support.learning.options import resolved
 from workers.learning.advantages import ShapingConfig

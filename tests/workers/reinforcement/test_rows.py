@@ -5,7 +5,7 @@ import pytest
 
 from app.files.rows import MAX_ROW_BYTES, DatasetError
 from app.graders.kinds.tool_call import ToolCallGrader
-from app.jobs.row_tries import row_needs
+from app.jobs.preflight import row_needs
 from workers.methods.reinforcement.rows import RowFile
 
 

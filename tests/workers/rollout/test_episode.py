@@ -276,7 +276,7 @@ async def test_the_documented_client_loop_is_the_episode_that_is_trained(writer:
     messages, prompts = list(example.messages), []
     for turn in turns:
         prompts.append(writer.renderer.prompt_ids(messages, example.tools))
-        parsed = writer.renderer.parse(writer.ids(turn))
+        parsed = writer.renderer.parser.parse(writer.ids(turn))
         message: dict[str, Any] = {"role": "assistant", "content": parsed.content}
         reply = {"type": "unparsable_tool_call", "tool_call_id": "call_1"}
         if parsed.tool_calls:

@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from app.jobs.intervals import UNIT_RANGE
-from app.jobs.score_ranges import Scale, ScoreRanges
+from app.jobs.intervals import UNIT_RANGE, Scale, ScoreRanges
 from tests.support.cases import cases
 from workers.runs.statistics import (
     ComparedValues,

@@ -64,7 +64,10 @@ def test_every_answer_stands_after_what_the_model_is_shown(renderer: Renderer) -
     assert {shown[tuple(before)] for _, before in turns} == set(ANSWERS)
     texts = {shown[tuple(before)]: text for text, before in turns}
     assert texts[5] == "It is red."
-    assert renderer.parse(renderer.turn_ids(MESSAGES[:4], [LOOKUP])).tool_calls[0].name == "lookup"
+    assert (
+        renderer.parser.parse(renderer.turn_ids(MESSAGES[:4], [LOOKUP])).tool_calls[0].name
+        == "lookup"
+    )
     assert '"record": "P017"' in texts[3]
     assert texts[1].endswith("Which part?")
 

@@ -15,7 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from app.jobs.reproducibility import EngineMachine
+from app.jobs.results import EngineMachine
 from app.kit.errors import InvalidRequest, Unavailable
 from app.models.chat import CONTEXT_LENGTH_EXCEEDED
 from app.models.compute import ComputeChoice

@@ -45,12 +45,11 @@ def _offer(package: Path) -> None:
 
 _offer(_APP)
 
-from app.rollouts.chat_template import ModelFiles  # noqa: E402 - importable by now
-from app.rollouts.tokens import ModelTokens  # noqa: E402 - as above
+from app.rollouts.chat_template import ModelFiles, ModelTokens  # noqa: E402 - importable by now
 from app.rollouts.turns import (  # noqa: E402 - as above
     TURN_FORMATS,
     Delta,
-    ParsedAnswer,
+    ParsedTurn,
     TurnFormats,
     TurnOptions,
     TurnParser,
@@ -161,7 +160,7 @@ def _forced(request: Any) -> bool:
     return request.tool_choice not in (None, "auto", "none")
 
 
-def _message(new: Delta, request: Any, answer: ParsedAnswer | None = None) -> Any:
+def _message(new: Delta, request: Any, answer: ParsedTurn | None = None) -> Any:
     fields: dict[str, Any] = {}
     if new.reasoning and request.include_reasoning:
         fields["reasoning"] = new.reasoning

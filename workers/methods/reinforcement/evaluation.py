@@ -9,10 +9,10 @@ from typing import Any, Protocol, TypeVar
 
 from app.database import RunUnitOfWork
 from app.files.datasets import DatasetRow
+from app.jobs.intervals import ScoreRanges, ranges_of
+from app.jobs.method_faults import paths_of_judges
 from app.jobs.reinforcement import Evaluation, ReinforcementMethod
-from app.jobs.score_ranges import ScoreRanges, ranges_of
 from app.jobs.stop_rules import RuleTrigger
-from app.jobs.warnings import paths_of_judges
 from app.kit.ids import REPORT, VALID_BASE, VALID_GREEDY, GroupKey, Split
 from app.rollouts.rollouts import RolloutFilter, RolloutRow
 from app.rollouts.trajectory import ScoredRollout

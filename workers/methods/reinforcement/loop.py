@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from app.files.datasets import DatasetRow
 from app.jobs.jobs import Usage
-from app.jobs.modes import UniformOrdering
+from app.jobs.learning import UniformOrdering
 from app.jobs.reinforcement import ReinforcementMethod
 from app.kit.errors import (
     ENDPOINT_UNAVAILABLE,

@@ -18,9 +18,9 @@ from typing_extensions import override
 from app.files.datasets import DatasetRow, Prompts, each_row, parse_row
 from app.files.division import difficulty_of
 from app.files.rows import MAX_ROW_BYTES, DatasetError
-from app.jobs.modes import AnyOrdering, EasyToHardOrdering, FocusOrdering, UniformOrdering
+from app.jobs.learning import AnyOrdering, EasyToHardOrdering, FocusOrdering, UniformOrdering
+from app.jobs.preflight import NO_NEEDS, RowFaults, RowNeeds, row_needs
 from app.jobs.reinforcement import ReinforcementMethod, ResolvedHyperparameters
-from app.jobs.row_tries import NO_NEEDS, RowFaults, RowNeeds, row_needs
 from app.kit.errors import RunFailed
 from app.rollouts.metrics import TIE
 from app.rollouts.rollouts import PlayedRow

@@ -12,13 +12,16 @@ from app.graders.embeddings import build_embeddings
 from app.graders.judge import Judges
 from app.graders.judge_calls import EngineModel, EngineModels, RoutedJudges
 from app.graders.scorer import GradingPorts
-from app.jobs.learning import AUTO, Learning, ObjectiveOptions, resolved_learning
-from app.jobs.modes import (
+from app.jobs.learning import (
+    AUTO,
     AnyMode,
+    Learning,
     MismatchOptions,
+    ObjectiveOptions,
     StreamingOptions,
     SyncOptions,
     Truncation,
+    resolved_learning,
     resolved_mode,
 )
 from app.jobs.reinforcement import ReinforcementMethod

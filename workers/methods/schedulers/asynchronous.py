@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from typing_extensions import override
 
-from app.jobs.modes import AsyncOptions
+from app.jobs.learning import AsyncOptions
 from app.kit.errors import RunFailed
 from app.rollouts import metrics as names
 from workers.methods.reinforcement.step_summary import SampledStep

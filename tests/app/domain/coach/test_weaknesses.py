@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from app.graders.kinds.judges import ScoreModelGrader
-from app.jobs.score_ranges import Scale, ScoreRanges, ranges_of
+from app.jobs.intervals import Scale, ScoreRanges, ranges_of
 from app.teaching.coach.sessions import CoachGain, expected_gains, practice_rows, practice_slices
 from app.teaching.coach.statistics import (
     Attempt,

@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from app.jobs.reproducibility import ClaimMachine, EngineMachine, reproducibility
+from app.jobs.results import ClaimMachine, EngineMachine, reproducibility
 from tests.support.cases import cases
 
 ENGINE = EngineMachine("B", batch_invariant=True)

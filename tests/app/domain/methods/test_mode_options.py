@@ -1,6 +1,6 @@
 from typing import Any
 
-from app.jobs.modes import (
+from app.jobs.learning import (
     AsyncOptions,
     StreamingOptions,
     SyncOptions,

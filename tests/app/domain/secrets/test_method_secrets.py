@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from app.jobs.reinforcement import ReinforcementMethod
-from app.jobs.reproducibility import redact_method, restored_method
+from app.jobs.results import redact_method, restored_method
 from app.kit.redaction import SecretsMissing
 
 PROMPT = [{"role": "user", "content": "{{ sample.output_text }}"}]

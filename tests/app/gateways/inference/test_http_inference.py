@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from app.jobs.reproducibility import EngineMachine
+from app.jobs.results import EngineMachine
 from app.kit.errors import InvalidRequest, Unavailable
 from app.models.engine import AdapterMissing, Completion, EngineUnavailable
 from app.models.engine_http import HttpInference

@@ -6,8 +6,8 @@ import random
 import psycopg
 from sqlalchemy import text
 
-from app.jobs.curves import CurveKey
-from app.jobs.ended_jobs import EndedJob, EndedJobStore
+from app.jobs.claims import EndedJob, EndedJobStore
+from app.jobs.findings import CurveKey
 from app.rollouts.metrics import MetricPoint
 from tests.support import stack
 from tests.support.patience import until

@@ -97,7 +97,7 @@ def test_what_an_engine_reads_and_writes_is_what_the_renderer_does(
         ).model_dump()
         assert reply["prompt_token_ids"] == renderer.prompt_ids(messages, [LOOKUP])
         choice = reply["choices"][0]
-        parsed = renderer.parse(choice["token_ids"], tools=[LOOKUP])
+        parsed = renderer.parser.parse(choice["token_ids"], tools=[LOOKUP])
         calls = [call["function"] for call in choice["message"]["tool_calls"] or ()]
         assert [(call["name"], call["arguments"]) for call in calls] == [
             (call.name, call.arguments_json) for call in parsed.tool_calls

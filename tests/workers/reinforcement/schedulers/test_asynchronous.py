@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from app.files.datasets import DatasetRow
-from app.jobs.modes import AsyncOptions
+from app.jobs.learning import AsyncOptions
 from app.jobs.reinforcement import Evaluation
 from app.kit.errors import RunFailed
 from app.kit.ids import SampleKey

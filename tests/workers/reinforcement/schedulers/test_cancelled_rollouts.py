@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from app.jobs.modes import AsyncOptions
+from app.jobs.learning import AsyncOptions
 from app.kit.ids import SampleKey
 from app.rollouts.trajectory import FailureClass
 from tests.support.cases import cases

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from app.files.datasets import DatasetRow
-from app.jobs.modes import AsyncOptions
+from app.jobs.learning import AsyncOptions
 from app.jobs.reinforcement import Evaluation
 from app.rollouts import metrics as names
 from app.rollouts.trajectory import ScoredRollout

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from app.jobs.modes import AsyncOptions
+from app.jobs.learning import AsyncOptions
 from app.settings import shipped_model_dir
 from tests.support.learning.tensors import assert_close, assert_equal
 from tests.support.reinforcement.scripted_modes import Stage

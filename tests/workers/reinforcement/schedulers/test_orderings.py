@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from app.jobs.modes import (
+from app.jobs.learning import (
     AnyOrdering,
     EasyToHardOrdering,
     FocusOrdering,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.jobs.reproducibility import EngineMachine
+from app.jobs.results import EngineMachine
 from app.models.engine import EngineUnavailable
 from app.models.engine_http import HttpInference
 from tests.support.runs.real_run import RealRuns, TinyEngine, tiny_engine

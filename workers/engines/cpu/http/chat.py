@@ -14,7 +14,7 @@ from app.files.conversations import unsupported_value
 from app.kit.errors import InvalidRequest
 from app.kit.faults import fault_clause
 from app.rollouts.renderer import Renderer, fitting_prompt_ids
-from app.rollouts.turns import Delta, ParsedAnswer, TurnOptions, TurnReading
+from app.rollouts.turns import Delta, ParsedTurn, TurnOptions, TurnReading
 from workers.engines.cpu.batching.sequence import Sampling, Sequence
 from workers.engines.cpu.engine import Engine, random_seed
 
@@ -205,7 +205,7 @@ class ChatTurn:
         start = self.sequence.prompt_length
         return self.sequence.tokens[start : start + self.count]
 
-    def answer(self) -> ParsedAnswer:
+    def answer(self) -> ParsedTurn:
         """Parses all tokens. A malformed tool call is content, as in vLLM."""
         return self.reading.answer(self.token_ids)
 
@@ -307,7 +307,7 @@ async def stream_chat(engine: Engine, turn: ChatTurn) -> AsyncGenerator[dict[str
         yield {**turn.envelope, "choices": [], "usage": _usage(turn, answer)}
 
 
-def _last_deltas(turn: ChatTurn, answer: ParsedAnswer) -> list[dict[str, Any]]:
+def _last_deltas(turn: ChatTurn, answer: ParsedTurn) -> list[dict[str, Any]]:
     calls = [{"tool_calls": [{"index": i, **call}]} for i, call in enumerate(_tool_calls(answer))]
     return [*_texts(turn.reading.rest(answer)), *calls]
 
@@ -317,7 +317,7 @@ def _texts(new: Delta) -> list[dict[str, Any]]:
     return [{kind: text} for kind, text in texts.items() if text]
 
 
-def _message(answer: ParsedAnswer) -> dict[str, Any]:
+def _message(answer: ParsedTurn) -> dict[str, Any]:
     message: dict[str, Any] = {"content": answer.content}
     if answer.reasoning:
         message["reasoning"] = answer.reasoning
@@ -327,7 +327,7 @@ def _message(answer: ParsedAnswer) -> dict[str, Any]:
     return message
 
 
-def _tool_calls(answer: ParsedAnswer) -> list[dict[str, Any]]:
+def _tool_calls(answer: ParsedTurn) -> list[dict[str, Any]]:
     return [
         {
             "id": f"call_{uuid4().hex[:24]}",
@@ -338,7 +338,7 @@ def _tool_calls(answer: ParsedAnswer) -> list[dict[str, Any]]:
     ]
 
 
-def _finish_reason(turn: ChatTurn, answer: ParsedAnswer) -> str:
+def _finish_reason(turn: ChatTurn, answer: ParsedTurn) -> str:
     if answer.tool_calls:
         return "tool_calls"
     return "stop" if turn.cut is not None else turn.sequence.finish_reason or "stop"
@@ -371,7 +371,7 @@ def _token(text: str, logprob: float) -> dict[str, Any]:
     return {"token": text, "logprob": logprob, "bytes": list(text.encode())}
 
 
-def _usage(turn: ChatTurn, answer: ParsedAnswer) -> dict[str, Any]:
+def _usage(turn: ChatTurn, answer: ParsedTurn) -> dict[str, Any]:
     prompt = turn.sequence.prompt_length
     return {
         "prompt_tokens": prompt,

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from app.jobs.curves import Curves
-from app.jobs.findings import looks_at
+from app.jobs.findings import Curves, looks_at
 from app.jobs.intervals import UNIT_RANGE, paired_gain, t_quantile, tail_above
 from app.jobs.stop_rules import REWARD
 from tests.support.cases import cases

@@ -1,6 +1,6 @@
 import random
 
-from app.jobs.curves import extremes, thin
+from app.jobs.findings import extremes, thin
 
 
 def test_a_short_list_stays_as_it_is() -> None:

@@ -7,7 +7,7 @@ from statistics import fmean
 from app.jobs.findings import (
     CurveGaps,
     edge_points,
-    reductions,
+    reductions_of,
     rule_findings,
 )
 from app.jobs.methods import stored_method
@@ -60,7 +60,7 @@ def _decisive(curves: Curves) -> tuple[Curves, CurveGaps]:
             ends[name] = points[-count][0]
     validated = sorted(curves["reward/mean", "valid"])
     between: dict[str, dict[int, float]] = {}
-    for name, reduction in reductions(METHOD, REWARD).items():
+    for name, reduction in reductions_of(METHOD).items():
         own = between.setdefault(name, {})
         for before, step in zip([-1, *validated], validated, strict=False):
             values = [curves[name, "train"][s] for s in range(max(before, 0) + 1, step + 1)]

@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 
-from app.jobs.curve_detectors import Values
 from app.jobs.stop_options import ReinforcementStopOptions, StopOptions
 from app.jobs.stop_rules import (
     LOSSES,
     REWARD,
     ObjectiveCurves,
     RuleTrigger,
+    Values,
     Watch,
     decisive_trigger,
 )
