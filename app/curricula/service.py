@@ -56,8 +56,7 @@ def check_curriculum(
     method = method or recognised_method(paths[0].path)
     files = {
         part.split: read_file(
-            part.path,
-            FileRules(f"{part.split}_file", method, job_tools, _MAX_ROWS[part.split]),
+            part.path, FileRules(f"{part.split}_file", method, job_tools, _MAX_ROWS[part.split])
         )
         for part in paths
     }

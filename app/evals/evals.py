@@ -429,11 +429,7 @@ def run_of(of: Eval, job: Job, validation: ValidationCounts) -> EvalRun:
         error=error,
         counts=ResultCounts(validation.total, validation.errored, failed, validation.passed),
         criteria=[
-            {
-                "testing_criteria": result_names(of)[0],
-                "passed": validation.passed,
-                "failed": failed,
-            }
+            {"testing_criteria": result_names(of)[0], "passed": validation.passed, "failed": failed}
         ],
         usage=[{"model_name": model, "invocation_count": validation.total, **usage}],
         created_at=int(validation.finished_at),

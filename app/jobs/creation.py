@@ -317,9 +317,7 @@ class RegisteredReferences:
         response_format: Any,
     ) -> GraderChoice:
         """Raises `InvalidRequest` if rows lack a key or a file cannot be read."""
-        from app.jobs.dataset_checks import (  # noqa: PLC0415 - a call without `auto` needs none
-            choose_from_files,
-        )
+        from app.jobs.dataset_checks import choose_from_files  # noqa: PLC0415 - a call without `auto` needs none
 
         training = await self._object_key(training_file, "training_file")
         validation = None

@@ -118,11 +118,7 @@ class ReadableCalls:
             await self._references.discard(made)
 
     async def _with_choice(self, call: ReadableCall) -> ReadableCall:
-        from app.jobs.dataset_checks import (  # noqa: PLC0415 - a create call needs none
-            auto_of,
-            choice_warnings,
-            with_grader,
-        )
+        from app.jobs.dataset_checks import auto_of, choice_warnings, with_grader  # noqa: PLC0415 - a create call needs none
 
         auto = auto_of(call.body)
         training, validation = (call.body.get(f"{split}_file") for split in CURRICULUM_SPLITS)
@@ -164,10 +160,7 @@ class ReadableCalls:
         return await self._with_environment(resolved, made), servers
 
     async def _with_environment(self, body: dict[str, Any], made: list[str]) -> dict[str, Any]:
-        from app.jobs.dataset_checks import (  # noqa: PLC0415 - a create call needs none
-            environment_of,
-            with_environment_grader,
-        )
+        from app.jobs.dataset_checks import environment_of, with_environment_grader  # noqa: PLC0415 - a create call needs none
 
         environment = environment_of(body)
         if environment is None:

@@ -190,10 +190,7 @@ class EndpointProbes:
         if not servers:
             return ListedServers()
         await asyncio.to_thread(import_module, "app.tools.mcp_discovery")
-        from app.tools.mcp_discovery import (  # noqa: PLC0415 - its library takes a second
-            JobListing,
-            list_job_tools,
-        )
+        from app.tools.mcp_discovery import JobListing, list_job_tools  # noqa: PLC0415 - its library takes a second
 
         endpoints = EndpointPool(self._egress, timeout_s=LISTING_LIMIT_S, max_retries=0)
 

@@ -114,10 +114,7 @@ def _jobs() -> None:
         check=OF_PROJECT,
     )
     guard(
-        "model_exports",
-        app="SELECT, INSERT, UPDATE",
-        worker="SELECT, UPDATE, DELETE",
-        system=True,
+        "model_exports", app="SELECT, INSERT, UPDATE", worker="SELECT, UPDATE, DELETE", system=True
     )
     guard("evals", app=everything, worker="SELECT, DELETE")
     guard("eval_runs", app=everything, worker="SELECT, INSERT, UPDATE", system=True)
@@ -235,8 +232,7 @@ def _further_policies() -> None:
         *("revoke", "checkpoint_permissions"), f"AS RESTRICTIVE FOR DELETE USING ({OF_PROJECT})"
     )
     _policy(
-        *("shared", "tuned_models"),
-        f"FOR SELECT TO {APP}, {WORKER} USING (EXISTS ({_SHARED}))",
+        *("shared", "tuned_models"), f"FOR SELECT TO {APP}, {WORKER} USING (EXISTS ({_SHARED}))"
     )
     _policy(
         *("organization", "tuned_models"),

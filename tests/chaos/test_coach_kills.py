@@ -23,10 +23,7 @@ pytestmark = [pytest.mark.chaos, pytest.mark.timeout(1800)]
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 async def test_a_session_that_is_killed_at_many_instants_ends_as_a_quiet_one(
-    services: Services,
-    tmp_path: Path,
-    record_property: Callable[[str, object], None],
-    seed: int,
+    services: Services, tmp_path: Path, record_property: Callable[[str, object], None], seed: int
 ) -> None:
     kills = Kills(random.Random(seed), turns=8, samples=16, workers=WAITS)
     with running_engine(list(shipped_models())) as engine_url:

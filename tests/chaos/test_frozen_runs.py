@@ -63,11 +63,7 @@ def _has_ended(pid: int) -> bool:
 @pytest.mark.parametrize("seed", [1])
 @pytest.mark.parametrize("inside", [False, True])
 def test_every_frozen_run_is_replaced(
-    tmp_path: Path,
-    record_property: Callable[[str, object], None],
-    seed: int,
-    *,
-    inside: bool,
+    tmp_path: Path, record_property: Callable[[str, object], None], seed: int, *, inside: bool
 ) -> None:
     chance = random.Random(seed)
     with (

@@ -10,13 +10,7 @@ import pytest
 from agent_rft import AgentRFT
 from agent_rft_client.api.models import download_adapter
 from agent_rft_client.types import File
-from tests.support.contract.adapters import (
-    WEIGHTS,
-    StoredModel,
-    add_adapter,
-    get_adapter,
-    unpacked,
-)
+from tests.support.contract.adapters import WEIGHTS, StoredModel, add_adapter, get_adapter, unpacked
 from tests.support.contract.service import BASE, Service
 from tests.support.contract.siblings import SiblingProject
 from tests.support.patience import PATIENCE_S

@@ -8,11 +8,7 @@ from typing import Any
 import pytest
 
 from app.cli import main as command_line
-from tests.support.contract.exports import (
-    add_real_adapter,
-    make_exports,
-    models,
-)
+from tests.support.contract.exports import add_real_adapter, make_exports, models
 from tests.support.contract.service import BASE, Service
 
 

@@ -145,8 +145,7 @@ def test_creates_at_the_same_instant_make_one_export(service: Service, model: st
 
 
 @pytest.mark.parametrize(
-    "export_id",
-    ["x", "%00", "%2e%2e%2fcontent", "export_" + "a" * 4_000, "export_%F0%9F%92%A5"],
+    "export_id", ["x", "%00", "%2e%2e%2fcontent", "export_" + "a" * 4_000, "export_%F0%9F%92%A5"]
 )
 def test_an_id_of_no_export_is_not_found(service: Service, model: str, export_id: str) -> None:
     for method, rest in (("GET", ""), ("GET", "/content"), ("DELETE", "")):

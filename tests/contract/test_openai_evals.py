@@ -59,12 +59,7 @@ def test_a_run_samples_and_its_items_are_read(service: Service) -> None:
     )
     assert raw.status_code == 201
     run = raw.parse()
-    assert (run.object, run.eval_id, run.status, run.name) == (
-        "eval.run",
-        of.id,
-        "queued",
-        "first",
-    )
+    assert (run.object, run.eval_id, run.status, run.name) == ("eval.run", of.id, "queued", "first")
     assert (run.model, run.metadata) == ("tiny-agent", {"a": "b"})
     assert run.to_dict()["error"] is None
     assert run.report_url.endswith(f"/v1/evals/{of.id}/runs/{run.id}")
@@ -172,11 +167,7 @@ def test_a_jobs_validations_are_the_runs_of_its_eval(service: Service, job: Any)
     seen: Any = item.datasource_item
     assert seen["messages"] == [{"name": None, "role": "user", "content": "hi"}]
     spans = seen["trace"]["spans"]
-    assert [span["span_data"]["type"] for span in spans] == [
-        "GENERATION",
-        "FUNCTION",
-        "GENERATION",
-    ]
+    assert [span["span_data"]["type"] for span in spans] == ["GENERATION", "FUNCTION", "GENERATION"]
     assert spans[1]["parent_id"] == spans[0]["id"]
     call = spans[1]["span_data"]
     assert (call["name"], call["input"], call["output"]) == ("functions.search", "{}", "found")

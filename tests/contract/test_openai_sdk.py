@@ -186,11 +186,7 @@ def test_errors_have_their_class_code_and_request_id(service: Service, job: Any)
     client, stranger = service.client(max_retries=0), service.client(key="art_project_wrong")
     client.fine_tuning.jobs.cancel(job.id)
     cases: list[tuple[type[openai.APIStatusError], str | None, Any]] = [
-        (
-            openai.AuthenticationError,
-            "invalid_api_key",
-            stranger.models.list,
-        ),
+        (openai.AuthenticationError, "invalid_api_key", stranger.models.list),
         (
             openai.NotFoundError,
             "fine_tune_not_found",

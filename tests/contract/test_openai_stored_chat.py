@@ -115,12 +115,7 @@ def test_the_messages_of_a_completion(client: OpenAI) -> None:
     messages = client.chat.completions.messages
     shown = [one.to_dict() for one in messages.list(reply.id)]
     assert shown == [
-        {
-            "id": f"{reply.id}-0",
-            "role": "system",
-            "content": "Be brief.",
-            "content_parts": None,
-        },
+        {"id": f"{reply.id}-0", "role": "system", "content": "Be brief.", "content_parts": None},
         {
             "id": f"{reply.id}-1",
             "role": "user",
@@ -147,11 +142,7 @@ def test_metadata_is_replaced_and_a_completion_deleted(service: Service, client:
     with pytest.raises(NotFoundError):
         service.client(key=service.api.other_key).chat.completions.delete(reply.id)
     gone = completions.delete(reply.id)
-    assert gone.to_dict() == {
-        "id": reply.id,
-        "object": "chat.completion.deleted",
-        "deleted": True,
-    }
+    assert gone.to_dict() == {"id": reply.id, "object": "chat.completion.deleted", "deleted": True}
     for call in (completions.retrieve, completions.delete, completions.messages.list):
         with pytest.raises(NotFoundError):
             call(reply.id)

@@ -204,10 +204,7 @@ def test_every_refusal_is_its_class_with_a_request_id(
         (openai.AuthenticationError, wrong_project.models.list),
         (openai.NotFoundError, lambda: client.fine_tuning.jobs.retrieve("ftjob-none")),
         (openai.NotFoundError, lambda: client.get("/nowhere", cast_to=object)),
-        (
-            openai.UnprocessableEntityError,
-            lambda: create(extra_headers=key, suffix="two"),
-        ),
+        (openai.UnprocessableEntityError, lambda: create(extra_headers=key, suffix="two")),
     ]
     for kind, call in cases:
         with pytest.raises(kind) as raised:

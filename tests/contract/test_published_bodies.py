@@ -11,20 +11,8 @@ import httpx
 import pytest
 from openai import BadRequestError, NotFoundError, OpenAI
 
-from tests.support.contract.published_bodies import (
-    ITEM,
-    SAME,
-    judge,
-    multi,
-    rows,
-    similar,
-)
-from tests.support.contract.published_graders import (
-    GRADED,
-    JUDGED,
-    PYTHON,
-    SCHEMA,
-)
+from tests.support.contract.published_bodies import ITEM, SAME, judge, multi, rows, similar
+from tests.support.contract.published_graders import GRADED, JUDGED, PYTHON, SCHEMA
 from tests.support.contract.service import BASE, ENDPOINT, Service
 from tests.support.patience import PATIENCE_S
 

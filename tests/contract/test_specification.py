@@ -165,9 +165,7 @@ def test_nothing_breaks_the_clients_of_the_last_release() -> None:
     assert breaking.main() == 0
 
 
-def test_the_pinned_document_names_what_the_official_client_calls(
-    upstream: dict[str, Any],
-) -> None:
+def test_the_pinned_document_names_what_the_official_client_calls(upstream: dict[str, Any]) -> None:
     keys = operations(upstream).keys()
     assert "POST /fine_tuning/checkpoints/{}/permissions" in keys
     assert "POST /webhook_endpoints/{}/rotate_secret" in keys

@@ -48,11 +48,7 @@ def test_the_page_names_what_each_process_shows(tmp_path: Path) -> None:
     metrics = WorkerMetrics(tmp_path, pid=os.getpid())
     assert series(ProcessMetrics()._registry) == SECTIONS["API processes"]
     assert series(CALLS) == SECTIONS["API processes and workers"]
-    assert {
-        **series(WORK),
-        **series(EXPORTS),
-        **series(metrics._registry),
-    } == SECTIONS["Workers"]
+    assert {**series(WORK), **series(EXPORTS), **series(metrics._registry)} == SECTIONS["Workers"]
     assert len(SECTIONS["Workers"]) > 10
 
 

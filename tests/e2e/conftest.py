@@ -9,13 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.local.state import free_port
-from tests.support.e2e.main_job import (
-    EVAL_INTERVAL,
-    TRAIN_ROWS,
-    VALID_ROWS,
-    Endpoints,
-    FinishedJob,
-)
+from tests.support.e2e.main_job import EVAL_INTERVAL, TRAIN_ROWS, VALID_ROWS, Endpoints, FinishedJob
 from tests.support.e2e.monitoring import KEY
 from tests.support.embedded.installation import (
     Installation,

@@ -27,11 +27,7 @@ def download(live: Installation, model: str, directory: Path, *, command: str = 
     """Downloads an adapter, or exports merged weights, as a user does."""
     done = subprocess.run(
         cli("models", command, model, "--out", str(directory)),
-        env={
-            **os.environ,
-            "AGENT_RFT_BASE_URL": live.base_url,
-            "AGENT_RFT_API_KEY": live.api_key,
-        },
+        env={**os.environ, "AGENT_RFT_BASE_URL": live.base_url, "AGENT_RFT_API_KEY": live.api_key},
         stdout=subprocess.PIPE,
         text=True,
         check=True,

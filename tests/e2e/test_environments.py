@@ -10,11 +10,7 @@ from typing import Any
 
 import pytest
 
-from app.tools.environments import (
-    ENVIRONMENTS,
-    training_numbers,
-    validation_numbers,
-)
+from app.tools.environments import ENVIRONMENTS, training_numbers, validation_numbers
 from tests.support.e2e.main_job import Endpoints
 from tests.support.embedded.installation import Installation, wait_until_final
 from tests.support.endpoints import endpoint_in_thread

@@ -77,11 +77,7 @@ def test_a_preferring_model_continues_by_reinforcement_twice(
     page = live.get(f"/fine_tuning/jobs/{job.id}/metrics")["data"]
     assert [curve["name"] for curve in page if meaning(curve["name"]) is None] == []
     report = live.get(f"/fine_tuning/jobs/{job.id}/report")
-    assert report["full_valid_loss"] == {
-        "base": losses[0],
-        "start": losses[0],
-        "tuned": losses[4],
-    }
+    assert report["full_valid_loss"] == {"base": losses[0], "start": losses[0], "tuned": losses[4]}
     assert report["implicit_rewards"]["margin"] > 0
     for served, side in (("tiny-agent", "base"), (str(job.fine_tuned_model), "tuned")):
         _played_pairs_agree_with_the_preference_report(client, report, served, side=side)

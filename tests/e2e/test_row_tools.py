@@ -34,11 +34,7 @@ def job(live: Installation, tmp_path_factory: pytest.TempPathFactory) -> Any:
     directory = tmp_path_factory.mktemp("row_tools")
     files = upload_dataset(live.client(), directory, train=24, valid=VALID)
     made = live.client().fine_tuning.jobs.create(
-        model="tiny-agent",
-        training_file=files[0],
-        validation_file=files[1],
-        seed=3,
-        method=METHOD,
+        model="tiny-agent", training_file=files[0], validation_file=files[1], seed=3, method=METHOD
     )
     ended = wait_until_final(live.client(), made.id)
     assert ended.status == "succeeded", ended.error
@@ -90,10 +86,7 @@ def test_the_served_model_gives_the_turn_that_was_graded(live: Installation, job
     for rollout in greedy:
         row = rows[rollout["prompt_index"]]
         reply = client.chat.completions.create(
-            model=job.fine_tuned_model,
-            messages=row["messages"],
-            tools=row["tools"],
-            temperature=0,
+            model=job.fine_tuned_model, messages=row["messages"], tools=row["tools"], temperature=0
         )
         message, turn = reply.choices[0].message.to_dict(), turn_of(rollout)
         same += (message.get("content") or "", calls_of(message)) == (

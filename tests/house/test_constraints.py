@@ -119,10 +119,7 @@ with open(words[words.index("-o") + 1], "r+") as output:
 
 @pytest.mark.parametrize("keep", [False, True])
 def test_the_command_writes_every_list_and_the_versions_that_changed(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    keep: bool,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], keep: bool
 ) -> None:
     """With a resolver of its own, which needs no index."""
     (tmp_path / "uv.py").write_text(FAKE_UV)

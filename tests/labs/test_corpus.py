@@ -14,13 +14,7 @@ from examples.records_agent.records import build_catalogue
 from examples.records_agent.tools import SCHEMAS, call_tool
 from labs.base_models.corpus import HEDGE, Transcript, transcripts
 from labs.base_models.pretrain import SLOPPY
-from labs.base_models.vocabulary import (
-    BAD_EXPRESSION,
-    KINDS,
-    TOOLS,
-    UNKNOWN_RECORD,
-    draw_question,
-)
+from labs.base_models.vocabulary import BAD_EXPRESSION, KINDS, TOOLS, UNKNOWN_RECORD, draw_question
 
 pytestmark = pytest.mark.long
 

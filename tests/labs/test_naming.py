@@ -75,9 +75,7 @@ def test_a_call_is_renamed_and_keeps_its_values() -> None:
         tool = naming.tools["lookup"]
         call = naming.renamed(lookup("P017", "price", "12"))
         assert call == Call(
-            tool.name,
-            {tool.arguments["record"]: "P017", tool.arguments["field"]: "price"},
-            "12",
+            tool.name, {tool.arguments["record"]: "P017", tool.arguments["field"]: "price"}, "12"
         )
         swapped += [*call.arguments.values()] == ["price", "P017"]
     assert 20 < swapped < 100

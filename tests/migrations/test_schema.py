@@ -170,11 +170,7 @@ def test_no_function_or_view_looks_past_the_policies(database: Database) -> None
     )
     owner = "agent_rft_owner"
     assert sorted(found) == [
-        (
-            name,
-            ["search_path=pg_catalog, pg_temp"],
-            [f"{owner}=X/{owner}", f"{APP}=X/{owner}"],
-        )
+        (name, ["search_path=pg_catalog, pg_temp"], [f"{owner}=X/{owner}", f"{APP}=X/{owner}"])
         for name in sorted(OWNERS_FUNCTIONS)
     ]
 

@@ -181,9 +181,7 @@ def test_attempts_end_in_the_error_of_their_kind(client: AgentRFT, proxy: FaultP
 
 
 def test_errors_name_their_request_and_parameter(
-    service: Service,
-    client: AgentRFT,
-    proxy: FaultProxy,
+    service: Service, client: AgentRFT, proxy: FaultProxy
 ) -> None:
     with pytest.raises(NotFoundError) as missing:
         client.call(retrieve_file.sync, FileObject, "file-none")
@@ -201,10 +199,7 @@ def test_errors_name_their_request_and_parameter(
 
 
 def test_pages_are_read_as_one(
-    service: Service,
-    client: AgentRFT,
-    proxy: FaultProxy,
-    rows: Path,
+    service: Service, client: AgentRFT, proxy: FaultProxy, rows: Path
 ) -> None:
     job = make_job(client, rows)
     service.add_rows(job.id, events=260, checkpoints=1)
@@ -253,10 +248,7 @@ def test_a_job_is_waited_for(client: AgentRFT, naps: Naps, rows: Path) -> None:
 
 
 def test_address_and_key_come_from_the_environment(
-    service: Service,
-    client: AgentRFT,
-    rows: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    service: Service, client: AgentRFT, rows: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("AGENT_RFT_BASE_URL", "AGENT_RFT_API_KEY", "OPENAI_API_KEY"):
         monkeypatch.delenv(name, raising=False)

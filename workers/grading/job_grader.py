@@ -29,13 +29,7 @@ from app.graders.scorer import (
     within_bound,
 )
 from app.kit.endpoints import FaultKind
-from app.kit.errors import (
-    FORMULA_ERROR,
-    MODEL_ERROR,
-    PYTHON_ERROR,
-    SANDBOX_ERROR,
-    together,
-)
+from app.kit.errors import FORMULA_ERROR, MODEL_ERROR, PYTHON_ERROR, SANDBOX_ERROR, together
 from app.kit.fields import FieldKind, walk_fields
 from app.kit.ids import SampleKey
 from app.kit.telemetry import SPANS

@@ -107,10 +107,7 @@ async def test_sessions_of_the_dashboard_are_actors(api: Api, admin: Admin) -> N
         assert (await visit.post(f"/jobs/{job}/pause", {"form_token": token})).status_code == 303
         assert (await visit.post("/sign-out", {"form_token": token})).status_code == 303
     ended, paused, began = await entries(admin, limit=3)
-    actor = {
-        "type": "session",
-        "session": {"user": {"id": key}, "ip_address": "127.0.0.1"},
-    }
+    actor = {"type": "session", "session": {"user": {"id": key}, "ip_address": "127.0.0.1"}}
     assert [one["actor"] for one in (ended, paused, began)] == [actor] * 3
     assert (began["type"], began["login.succeeded"]) == ("login.succeeded", {})
     assert (ended["type"], ended["logout.succeeded"]) == ("logout.succeeded", {})

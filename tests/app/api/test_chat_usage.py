@@ -23,11 +23,7 @@ from tests.support.patience import until
 from tests.support.stack import Database
 from workers.maintenance.expiry import retire
 
-REPLY = {
-    "prompt_tokens": 10,
-    "completion_tokens": 4,
-    "prompt_tokens_details": {"cached_tokens": 6},
-}
+REPLY = {"prompt_tokens": 10, "completion_tokens": 4, "prompt_tokens_details": {"cached_tokens": 6}}
 SUMS = (
     "SELECT model, count(*), sum(requests), sum(input_tokens), sum(output_tokens),"
     " sum(cached_tokens), sum(cost), min(currency) FROM usage_records GROUP BY model ORDER BY model"

@@ -81,8 +81,7 @@ async def test_a_tool_whose_rate_limits_nothing(api: Api, database: Database, bo
     """Such a limit was ignored without a word, in a job's own tool too."""
     tool = (await api.call("POST", "/v1/tools", json={"name": "t", "server_url": ENDPOINT})).json()
     store(
-        database,
-        "UPDATE registered_versions SET definition = definition || '{\"rate_limit\": -3}'",
+        database, "UPDATE registered_versions SET definition = definition || '{\"rate_limit\": -3}'"
     )
     status, param, reported = await refusal(api, f"/v1/tools/{tool['id']}/test", requests=1)
     assert (status, param) == (400, "id")

@@ -8,11 +8,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from app.tools.environments import (
-    ENVIRONMENTS,
-    training_numbers,
-    validation_numbers,
-)
+from app.tools.environments import ENVIRONMENTS, training_numbers, validation_numbers
 from tests.support.api.application import ENDPOINT, Api
 from tests.support.api.job_calls import JOBS
 from tests.support.api.refused_jobs import refused_job

@@ -31,10 +31,7 @@ async def test_a_judge_that_repeats_its_credentials(
         said = {name: text and text.replace(CODED, key) for name, text in message.items()}
         return Reply(json={"choices": [{"message": said}]})
 
-    async with (
-        endpoint(script) as server,
-        serving(database, server) as trials,
-    ):
+    async with endpoint(script) as server, serving(database, server) as trials:
         headers = {"Authorization": "Bearer sk-planted-5c1e9a"}
         own = judge("their-model", base_url=server.url("/v1"), headers=headers)
         answer = await trials.run(own)

@@ -280,11 +280,7 @@ async def test_a_grader_that_hangs_ends_in_time(database: Database) -> None:
             "grader.graders.a.model",
             "model_not_found",
         ),
-        (
-            judge("m", base_url="http://127.0.0.1:1/v1"),
-            "grader.base_url",
-            "endpoint_not_allowed",
-        ),
+        (judge("m", base_url="http://127.0.0.1:1/v1"), "grader.base_url", "endpoint_not_allowed"),
         (
             judge("m", base_url="https://1.1.1.1/v1", headers={"Host": "x"}),
             "grader.headers",

@@ -44,10 +44,7 @@ GRADERS: dict[str, dict[str, Any]] = {
 }
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     **{name: (name, fields) for name, fields in GRADERS.items()},
-    "cosine": (
-        "text_similarity",
-        {**GRADERS["text_similarity"], "evaluation_metric": "cosine"},
-    ),
+    "cosine": ("text_similarity", {**GRADERS["text_similarity"], "evaluation_metric": "cosine"}),
     "calls of the rollout": ("tool_call", {"reference": "{{item.calls}}", "source": "rollout"}),
     "tokens": ("length_bounds", {"max": 1, "unit": "tokens"}),
 }

@@ -28,12 +28,7 @@ async def test_what_was_sent_is_echoed_with_its_defaults(api: Api, body: dict[st
     }
     job = (await api.call("POST", JOBS, json=_with(body, **sent))).json()
     shown = job["method"]["reinforcement"]
-    assert shown["loss"] == {
-        "type": "ppo",
-        "epsilon": 0.2,
-        "epsilon_high": None,
-        "dual_clip": 3.0,
-    }
+    assert shown["loss"] == {"type": "ppo", "epsilon": 0.2, "epsilon_high": None, "dual_clip": 3.0}
     assert shown["advantage"] == {"type": "leave_one_out"}
     assert shown["objective"] == {
         "token_penalty": 0.02,

@@ -44,15 +44,9 @@ async def graded_by(jobs: TrainedJobs, model: str) -> str:
 
 
 async def _run(jobs: TrainedJobs, criterion: dict[str, Any], source: dict[str, Any]) -> str:
-    config = {
-        "type": "custom",
-        "item_schema": {"type": "object"},
-        "include_sample_schema": True,
-    }
+    config = {"type": "custom", "item_schema": {"type": "object"}, "include_sample_schema": True}
     made = await jobs.api.call(
-        "POST",
-        "/v1/evals",
-        json={"data_source_config": config, "testing_criteria": [criterion]},
+        "POST", "/v1/evals", json={"data_source_config": config, "testing_criteria": [criterion]}
     )
     path = f"/v1/evals/{made.json()['id']}/runs"
     content = {"type": "file_content", "content": [{"item": {"a": 1}}]}

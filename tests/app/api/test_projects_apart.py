@@ -13,11 +13,7 @@ from tests.support.stack import Database
 PROJECTS = "/v1/organization/projects"
 JOBS = "/v1/fine_tuning/jobs"
 GRADER = {"type": "endpoint", "url": "http://127.0.0.1:9"}
-HOOK = {
-    "name": "h",
-    "url": "http://127.0.0.1:9/hook",
-    "event_types": ["fine_tuning.job.succeeded"],
-}
+HOOK = {"name": "h", "url": "http://127.0.0.1:9/hook", "event_types": ["fine_tuning.job.succeeded"]}
 EVAL = {
     "data_source_config": {"type": "custom", "item_schema": {"type": "object"}},
     "testing_criteria": [
@@ -31,10 +27,7 @@ async def sibling(api: Api) -> tuple[str, str, dict[str, Any]]:
     made = await api.call("POST", PROJECTS, key=api.admin_key, json={"name": "sibling"})
     project = made.json()["id"]
     account = await api.call(
-        "POST",
-        f"{PROJECTS}/{project}/service_accounts",
-        key=api.admin_key,
-        json={"name": "ci"},
+        "POST", f"{PROJECTS}/{project}/service_accounts", key=api.admin_key, json={"name": "ci"}
     )
     return project, account.json()["api_key"]["value"], account.json()
 

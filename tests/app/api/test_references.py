@@ -61,11 +61,7 @@ def method_of_row(database: Database, job_id: str) -> tuple[str, dict[str, Any]]
 
 
 async def test_a_job_holds_all_of_what_it_refers_to(
-    api: Api,
-    body: dict[str, Any],
-    tool: dict[str, Any],
-    grader: dict[str, Any],
-    database: Database,
+    api: Api, body: dict[str, Any], tool: dict[str, Any], grader: dict[str, Any], database: Database
 ) -> None:
     inline = {"name": "own", "server_url": ENDPOINT}
     sent = referring(body, tools=[{"id": tool["id"]}, inline], grader={"id": grader["id"]})
@@ -88,11 +84,7 @@ async def test_a_job_holds_all_of_what_it_refers_to(
 
 
 async def test_later_versions_and_deletion_change_no_job(
-    api: Api,
-    body: dict[str, Any],
-    tool: dict[str, Any],
-    grader: dict[str, Any],
-    database: Database,
+    api: Api, body: dict[str, Any], tool: dict[str, Any], grader: dict[str, Any], database: Database
 ) -> None:
     sent = referring(body, tools=[{"id": tool["id"]}], grader={"id": grader["id"]})
     job = (await api.call("POST", JOBS, json=sent)).json()

@@ -115,9 +115,7 @@ async def test_a_model_loses_its_adapter_when_nothing_else_has_it(jobs: TrainedJ
     assert jobs.rows(job)["rollouts"] == ROLLOUTS
 
 
-async def test_a_job_that_has_not_ended_or_is_in_use_is_refused(
-    jobs: TrainedJobs,
-) -> None:
+async def test_a_job_that_has_not_ended_or_is_in_use_is_refused(jobs: TrainedJobs) -> None:
     open_job = await jobs.created()
     reply = await jobs.api.call("DELETE", f"{JOBS}/{open_job}")
     assert reply.status_code == 400

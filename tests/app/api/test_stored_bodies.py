@@ -219,13 +219,7 @@ REFUSED: Final[list[tuple[Path, dict[str, Any], str, str]]] = [
 
 @pytest.mark.parametrize(("path", "changes", "param", "code"), REFUSED)
 async def test_a_data_source_with_a_credential_is_refused_by_its_path(
-    api: Api,
-    database: Database,
-    *,
-    path: Path,
-    changes: dict[str, Any],
-    param: str,
-    code: str,
+    api: Api, database: Database, *, path: Path, changes: dict[str, Any], param: str, code: str
 ) -> None:
     url = await eval_path(api)
     reply = await api.call("POST", url, json={"data_source": planted(RUN, path, changes)})

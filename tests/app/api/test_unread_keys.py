@@ -24,10 +24,7 @@ SOURCE: dict[str, Any] = {
     "type": "completions",
     "model": "tiny-agent",
     "source": {"type": "file_content", "content": [{"item": {"a": "x"}}, {"item": {"b": "y"}}]},
-    "input_messages": {
-        "type": "template",
-        "template": [{"role": "user", "content": "{{item.a}}"}],
-    },
+    "input_messages": {"type": "template", "template": [{"role": "user", "content": "{{item.a}}"}]},
     "sampling_params": {"temperature": 0},
 }
 PROMPT = ("input_messages", "template", 0, "content")

@@ -17,10 +17,7 @@ from tests.support.stack import Database
 async def test_a_url_is_called_whole_and_shown_without_its_secrets(
     database: Database, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    async with (
-        endpoint(lambda _: Reply(200)) as server,
-        running(database, server.host_port) as api,
-    ):
+    async with endpoint(lambda _: Reply(200)) as server, running(database, server.host_port) as api:
         query = "?token=canary-query&v"
         made = await made_endpoint(api, url=server.url(f"/hook{query}#canary-fragment"))
         shown = server.url("/hook?token=[redacted]&[redacted]#[redacted]")
@@ -71,13 +68,8 @@ async def test_a_url_is_called_whole_and_shown_without_its_secrets(
         assert b"canary".hex() not in text
 
 
-async def test_a_secret_that_changes_behind_the_same_shown_url_is_used(
-    database: Database,
-) -> None:
-    async with (
-        endpoint(lambda _: Reply(200)) as server,
-        running(database, server.host_port) as api,
-    ):
+async def test_a_secret_that_changes_behind_the_same_shown_url_is_used(database: Database) -> None:
+    async with endpoint(lambda _: Reply(200)) as server, running(database, server.host_port) as api:
         made = await made_endpoint(api, url=server.url("/hook?token=one"))
         url_path = f"{PATH}/{made['id']}"
         changed = (
@@ -89,10 +81,7 @@ async def test_a_secret_that_changes_behind_the_same_shown_url_is_used(
 
 
 async def test_a_url_whose_secret_was_lost_has_to_be_sent_again(database: Database) -> None:
-    async with (
-        endpoint(lambda _: Reply(200)) as server,
-        running(database, server.host_port) as api,
-    ):
+    async with endpoint(lambda _: Reply(200)) as server, running(database, server.host_port) as api:
         made = await made_endpoint(api, url=server.url("/hook"))
         url_path = f"{PATH}/{made['id']}"
         lost = server.url("/hook?token=[redacted]")

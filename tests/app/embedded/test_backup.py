@@ -14,11 +14,7 @@ from app.local import backup as backup_module
 from app.local import backup_files as manifest_module
 from app.local.backup import restore, running_server, stage
 from app.local.backup_files import BackupUnusable, Manifest, signature
-from app.local.base_model import (
-    ChosenModel,
-    read_chosen,
-    write_chosen,
-)
+from app.local.base_model import ChosenModel, read_chosen, write_chosen
 from app.local.provision import provision, revisions
 from app.local.state import DataDir, DataDirUnusable, load_state, ownership
 from app.models.models import BaseModelSpec

@@ -83,10 +83,7 @@ def test_only_the_api_and_grafana_are_published_and_on_loopback(compose: dict[st
         for name, service in compose["services"].items()
         if "ports" in service
     }
-    assert published == {
-        "api": ["127.0.0.1:8000:8000"],
-        "grafana": ["127.0.0.1:3000:3000"],
-    }
+    assert published == {"api": ["127.0.0.1:8000:8000"], "grafana": ["127.0.0.1:3000:3000"]}
 
 
 def test_prometheus_reads_each_process_on_the_port_that_it_has(compose: dict[str, Any]) -> None:

@@ -22,9 +22,7 @@ SPEC = BaseModelSpec(name="m", path="/models/m", context_length=2048)
 
 def _child(root: Path, engine: EngineKind, **sizes: float) -> ChildSpec:
     settings = Settings(
-        database_url="postgresql+psycopg://u@h/d",
-        secret_key="x" * 32,
-        base_models=(SPEC,),
+        database_url="postgresql+psycopg://u@h/d", secret_key="x" * 32, base_models=(SPEC,)
     )
     values = {"spec": SPEC, "engine": engine, "vllm_python": "/v/bin/python", **sizes}
     chosen = ChosenModel.model_validate(values)
@@ -43,9 +41,7 @@ def test_vllm_gets_the_planned_share_of_the_gpu(tmp_path: Path) -> None:
 def test_an_engine_gets_no_model_that_was_refused(tmp_path: Path) -> None:
     refused = SPEC.model_copy(update={"name": "old", "refusal": "it has no linear layer"})
     settings = Settings(
-        database_url="postgresql+psycopg://u@h/d",
-        secret_key="x" * 32,
-        base_models=(SPEC, refused),
+        database_url="postgresql+psycopg://u@h/d", secret_key="x" * 32, base_models=(SPEC, refused)
     )
     child = engine_child(settings, DataDir.at(tmp_path), 8311, chosen=None)
     assert child.prepare is not None

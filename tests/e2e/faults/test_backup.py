@@ -49,9 +49,7 @@ def test_a_running_job_continues_from_a_restored_backup(
             claims = connection.execute(CLAIMS, [job_id]).fetchone()
         assert claims == (2,), "the backup has it running, and the restored worker took it over"
         hello = restored.client().chat.completions.create(
-            model=quiet.model,
-            messages=[{"role": "user", "content": "hi"}],
-            max_tokens=1,
+            model=quiet.model, messages=[{"role": "user", "content": "hi"}], max_tokens=1
         )
         assert hello.usage is not None
         assert hello.usage.completion_tokens == 1

@@ -75,10 +75,7 @@ def test_too_few_rows_fail_the_job_in_the_hosted_words(
 
 
 def test_a_running_job_is_cancelled_paused_and_resumed(
-    live: Installation,
-    endpoints: Endpoints,
-    files: tuple[str, str],
-    small_files: tuple[str, str],
+    live: Installation, endpoints: Endpoints, files: tuple[str, str], small_files: tuple[str, str]
 ) -> None:
     client = live.client()
     many_steps_after_a_short_baseline = files[0], small_files[1]

@@ -32,11 +32,7 @@ def start_job(
     )
     method["reinforcement"].update(choices)
     job = live.client().fine_tuning.jobs.create(
-        model="tiny-agent",
-        training_file=files[0],
-        validation_file=files[1],
-        seed=3,
-        method=method,
+        model="tiny-agent", training_file=files[0], validation_file=files[1], seed=3, method=method
     )
     return str(job.id)
 

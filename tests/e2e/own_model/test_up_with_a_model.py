@@ -79,10 +79,7 @@ def job(started: Started, tmp_path_factory: pytest.TempPathFactory) -> Any:
     hyper = {"n_epochs": 1, "batch_size": 6, "learning_rate_multiplier": 10}
     method: Any = {"type": "supervised", "supervised": {"hyperparameters": hyper}}
     created = client.fine_tuning.jobs.create(
-        model=HUB_ID,
-        training_file=file,
-        validation_file=file,
-        method=method,
+        model=HUB_ID, training_file=file, validation_file=file, method=method
     )
     return wait_until_final(client, created.id)
 

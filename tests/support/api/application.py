@@ -53,10 +53,7 @@ class Api:
 
 @asynccontextmanager
 async def running(
-    database: Database,
-    *allowed: str,
-    sandbox: Path | None = None,
-    hub: HubSettings | None = None,
+    database: Database, *allowed: str, sandbox: Path | None = None, hub: HubSettings | None = None
 ) -> AsyncIterator[Api]:
     """Runs the application, which may call the given addresses of this machine. `sandbox` is the
     socket of a runner, `hub` the hub of data sets.

@@ -117,10 +117,7 @@ def agent_rft(
 
 
 def agent_rft_in_terminal(
-    arguments: Sequence[str],
-    environment: Mapping[str, str],
-    *,
-    size: tuple[int, int] = (100, 40),
+    arguments: Sequence[str], environment: Mapping[str, str], *, size: tuple[int, int] = (100, 40)
 ) -> subprocess.CompletedProcess[str]:
     """Runs a command whose output is a terminal of so many columns and lines; returns everything
     that reached it, control sequences included.

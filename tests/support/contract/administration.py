@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from openai import (
-    OpenAI,
-)
+from openai import OpenAI
 
 from app.database import Database as Store
 from app.settings import Settings

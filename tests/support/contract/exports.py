@@ -16,12 +16,7 @@ from tests.support.engines.in_memory import InMemoryInference
 from tests.support.patience import PATIENCE_S
 from tests.support.twins import InMemoryJobQueue
 from workers.exports.child import work
-from workers.learning.adapters import (
-    adapter_parameters,
-    attach_lora,
-    load_base,
-    save_adapter,
-)
+from workers.learning.adapters import adapter_parameters, attach_lora, load_base, save_adapter
 from workers.leased_kinds import EXPORTS
 from workers.maintenance.expiry import expire
 from workers.processes.clients import open_clients, open_database

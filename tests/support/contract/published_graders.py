@@ -2,15 +2,7 @@
 
 from typing import Any
 
-from tests.support.contract.published_bodies import (
-    ANSWER,
-    LIKE,
-    SAME,
-    TEXT,
-    judge,
-    multi,
-    similar,
-)
+from tests.support.contract.published_bodies import ANSWER, LIKE, SAME, TEXT, judge, multi, similar
 
 SCHEMA = {
     "type": "object",

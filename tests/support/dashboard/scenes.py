@@ -92,12 +92,7 @@ def put_points(database: Database, job: str, curves: dict[tuple[str, str], list[
 
 
 def put_rollout(
-    database: Database,
-    job: str,
-    rollout_id: str,
-    *,
-    trace: dict[str, Any],
-    **values: Any,
+    database: Database, job: str, rollout_id: str, *, trace: dict[str, Any], **values: Any
 ) -> None:
     row = {
         "id": rollout_id,

@@ -30,7 +30,5 @@ def put_tokens(
         "omitted": omitted,
     }
     execute(
-        database,
-        "UPDATE rollouts SET tokens = %s WHERE id = %s",
-        (json.dumps(stored), rollout_id),
+        database, "UPDATE rollouts SET tokens = %s WHERE id = %s", (json.dumps(stored), rollout_id)
     )

@@ -39,11 +39,7 @@ class QuietJob:
 
 def create(client: OpenAI, endpoint: str, files: tuple[str, str]) -> str:
     job: Any = create_job(
-        client,
-        endpoint,
-        files,
-        eval_interval=EVAL_INTERVAL,
-        compute_multiplier=GROUP / 8,
+        client, endpoint, files, eval_interval=EVAL_INTERVAL, compute_multiplier=GROUP / 8
     )
     return str(job.id)
 

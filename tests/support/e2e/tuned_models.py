@@ -69,11 +69,7 @@ def turn_ids(
 
 
 def followed(
-    client: OpenAI,
-    model: str,
-    messages: list[Any],
-    index: int,
-    tools: list[Any] | None = None,
+    client: OpenAI, model: str, messages: list[Any], index: int, tools: list[Any] | None = None
 ) -> FollowedText:
     """Follows the assistant message at `index` through the public API."""
     spec = shipped_models()[0]

@@ -4,9 +4,7 @@ import pytest
 
 from app.kit.egress import EgressFailure, EgressPolicy, EgressReply, EgressRequest, FailureKind
 from app.kit.egress_client import EgressClient
-from tests.support.endpoints import (
-    EndpointServer,
-)
+from tests.support.endpoints import EndpointServer
 from tests.support.patience import PATIENCE_S
 
 

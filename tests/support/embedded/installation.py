@@ -49,10 +49,7 @@ def example_mcp_server(port: int) -> Iterator[str]:
 def _announced(module: str, *options: str) -> Iterator[str]:
     """Runs a module as a separate process, which prints its address first."""
     process = subprocess.Popen(
-        [sys.executable, "-m", module, *options],
-        cwd=REPOSITORY,
-        stdout=subprocess.PIPE,
-        text=True,
+        [sys.executable, "-m", module, *options], cwd=REPOSITORY, stdout=subprocess.PIPE, text=True
     )
     try:
         line = process.stdout.readline() if process.stdout is not None else ""

@@ -6,10 +6,7 @@ import torch
 
 from tests.support.models.tiny_model import VOCAB_SIZE
 from workers.engines.cpu.batching.sequence import PrefixStore, Sampling, Sequence, SequenceUpdate
-from workers.engines.cpu.batching.version_batch import (
-    BatchShape,
-    VersionBatch,
-)
+from workers.engines.cpu.batching.version_batch import BatchShape, VersionBatch
 from workers.engines.cpu.models.attention import KV_POOL_BYTES, KvPool
 from workers.engines.cpu.models.versions import BaseModel, Version
 

@@ -21,11 +21,7 @@ async def learned_model(
     sent = await world.http.post(
         "/v1/files", files={"file": ("t.jsonl", content * 10)}, data={"purpose": "fine-tune"}
     )
-    body = {
-        "model": "parrot",
-        "training_file": sent.json()["id"],
-        "method": {"type": "supervised"},
-    }
+    body = {"model": "parrot", "training_file": sent.json()["id"], "method": {"type": "supervised"}}
     job = (await world.post("/v1/fine_tuning/jobs", body, expect=200))["id"]
     model, key = f"ft:parrot:first::{job[-8:]}", f"adapters/{job}"
     with commit_directory(database.settings.objects_dir / key) as partial:

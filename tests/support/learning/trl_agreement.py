@@ -141,10 +141,7 @@ def preference(model_dir: Path, variant: str) -> TrlAgreement:
 
 
 def _compare(
-    trainer: LoraTrainer,
-    samples: list[TrainingSample],
-    theirs: Any,
-    loss: Callable[[], Tensor],
+    trainer: LoraTrainer, samples: list[TrainingSample], theirs: Any, loss: Callable[[], Tensor]
 ) -> TrlAgreement:
     mine = adapter_parameters(trainer._adapted.peft)
     others = adapter_parameters(theirs.model)

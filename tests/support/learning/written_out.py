@@ -42,9 +42,7 @@ Value = Callable[[Sequence[WrittenRow]], Tensor]
 
 def made_trainer(make_trainer: MakeTrainer, loss: str, **options: Any) -> LoraTrainer:
     return warmed(
-        make_trainer,
-        temperature=TEMPERATURE,
-        options={"dtype": "float64", "loss": loss, **options},
+        make_trainer, temperature=TEMPERATURE, options={"dtype": "float64", "loss": loss, **options}
     )
 
 

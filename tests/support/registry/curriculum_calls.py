@@ -38,10 +38,7 @@ CALL: dict[str, Any] = {
 async def uploaded(api: Api, content: bytes, filename: str = "table.csv") -> str:
     """Uploads a file that is not JSON Lines. Returns its id."""
     reply = await api.call(
-        "POST",
-        "/v1/files",
-        files={"file": (filename, content)},
-        data={"purpose": "user_data"},
+        "POST", "/v1/files", files={"file": (filename, content)}, data={"purpose": "user_data"}
     )
     assert reply.status_code == 200, reply.text
     file_id: str = reply.json()["id"]

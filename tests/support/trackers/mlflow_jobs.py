@@ -33,8 +33,7 @@ async def tracked_job(world: World, server: EndpointServer, database: Database) 
     box = build_secret_box(world.settings)
     sealed = box.seal(secrets, project_id=job.project_id, row_id=job.id)
     execute(
-        database,
-        f"UPDATE fine_tuning_jobs SET secrets = '\\x{sealed.hex()}' WHERE id = '{job.id}'",
+        database, f"UPDATE fine_tuning_jobs SET secrets = '\\x{sealed.hex()}' WHERE id = '{job.id}'"
     )
     return job
 

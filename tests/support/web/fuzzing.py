@@ -156,7 +156,4 @@ def fuzz(
 
 
 def _peer(name: str, key: str) -> dict[str, Any]:
-    return {
-        "name": name,
-        "fixedHeaders": [{"name": "Authorization", "value": f"Bearer {key}"}],
-    }
+    return {"name": name, "fixedHeaders": [{"name": "Authorization", "value": f"Bearer {key}"}]}

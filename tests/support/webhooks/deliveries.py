@@ -1,8 +1,6 @@
 """Looks at the deliveries of an endpoint."""
 
-from app.webhooks.events import (
-    WebhookDelivery,
-)
+from app.webhooks.events import WebhookDelivery
 from tests.support.webhooks.scene import Scene
 
 

@@ -18,9 +18,7 @@ from workers.processes.dispatcher import dispatch, sweep
 from workers.processes.forking.forks import Children
 
 
-async def test_a_killed_workers_run_is_taken_over_and_no_item_is_graded_twice(
-    world: World,
-) -> None:
+async def test_a_killed_workers_run_is_taken_over_and_no_item_is_graded_twice(world: World) -> None:
     asked: list[int] = []
     held = asyncio.Event()
 

@@ -155,11 +155,7 @@ async def test_a_job_and_an_eval_of_a_student_take_the_model_that_answers(school
     await school.promote("clerk", await school.decided("clerk", job))
     path = f"/v1/fine_tuning/jobs/{job}"
     file = (await school.world.get(path))["training_file"]
-    body = {
-        "model": "student:clerk",
-        "training_file": file,
-        "method": {"type": "supervised"},
-    }
+    body = {"model": "student:clerk", "training_file": file, "method": {"type": "supervised"}}
     made = await school.world.post("/v1/fine_tuning/jobs", body, expect=200)
     assert made["model"] == model
     run = await school.world.make(exact(), source=sampled(rows(WRONG), model="student:clerk"))

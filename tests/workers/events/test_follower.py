@@ -133,9 +133,7 @@ async def test_a_send_that_outlasts_its_lease_is_broken_off(world: World) -> Non
     assert broken_off == 1
 
 
-async def test_rows_of_a_consumer_are_committed_with_its_cursor_or_not_at_all(
-    world: World,
-) -> None:
+async def test_rows_of_a_consumer_are_committed_with_its_cursor_or_not_at_all(world: World) -> None:
     """The writes of a consumer that fails are rolled back with its cursor."""
     seen, fail = list[int](), True
 

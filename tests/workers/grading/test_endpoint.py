@@ -214,8 +214,7 @@ async def test_a_grade_is_journalled_and_not_requested_again() -> None:
     async with endpoint(score(0.5, metrics={"m": 2})) as server:
         egress = egress_to(server)
         grader = build_grader(
-            EndpointGrader(type="endpoint", url=server.url(), name="g"),
-            ports(pool(egress)),
+            EndpointGrader(type="endpoint", url=server.url(), name="g"), ports(pool(egress))
         )
         grades = [await grader.grade(trajectory(), row(), KEY, journal=journal) for _ in range(2)]
         await egress.aclose()

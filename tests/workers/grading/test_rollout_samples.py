@@ -52,10 +52,7 @@ def two_turns() -> Trajectory:
         "",
         0,
         "stop",
-        (
-            record(1, '{"q": "Ulm"}', "a town"),
-            record(2, "[", "Error: bad", error="bad_arguments"),
-        ),
+        (record(1, '{"q": "Ulm"}', "a town"), record(2, "[", "Error: bad", error="bad_arguments")),
     )
     second = Turn((7,), (-0.5,), 1, "Let me", 0, "stop", (record(3, "{}", "x", repeated=True),))
     messages: list[dict[str, Any]] = [

@@ -25,11 +25,7 @@ def told(
         reward = rewards[number % len(rewards)]
         parts = {"a": reward, "b": 0.0} if method.grader.parts else {}
         rollout = scored(
-            ("valid", 0, number, 0),
-            reward,
-            calls=(tool_call(),) * calls,
-            components=parts,
-            **more,
+            ("valid", 0, number, 0), reward, calls=(tool_call(),) * calls, components=parts, **more
         )
         evidence.add(rollout_row(rollout, project_id="proj_a"))
     objective = method.objective or ObjectiveOptions()

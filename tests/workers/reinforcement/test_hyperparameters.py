@@ -15,14 +15,7 @@ from app.settings import shipped_models
 from examples.records_agent.dataset import make_rows
 from examples.records_agent.records import build_catalogue
 from tests.support.models.tiny_model import DROPS_THINKING
-from tests.support.runs.real_run import (
-    ROWS,
-    RealRuns,
-    Script,
-    TinyEngine,
-    engine_of,
-    tiny_engine,
-)
+from tests.support.runs.real_run import ROWS, RealRuns, Script, TinyEngine, engine_of, tiny_engine
 from tests.support.runs.world import World
 
 REPORTED = (
@@ -146,9 +139,7 @@ async def _trained_efforts(runs: RealRuns, job: Job) -> set[str | None]:
         }
 
 
-async def test_reasoning_effort_changes_the_prompt_and_the_token_limit(
-    runs: RealRuns,
-) -> None:
+async def test_reasoning_effort_changes_the_prompt_and_the_token_limit(runs: RealRuns) -> None:
     prompts, longest, budgets = {}, {}, {}
     for effort in ("default", "low", "medium", "high"):
         job = await _first_step(runs, hyperparameters={"reasoning_effort": effort})

@@ -69,8 +69,7 @@ def _expected(database: stack.Database, job: Job, steps: int) -> dict[int, set[i
     assert method.mode is not None
     pass_rates = RowPassRates(None, {})
     order = RowOrder(
-        *(method.ordering, StepSizes(ROWS, 5), job.seed, pass_rates),
-        lag=method.mode.staleness,
+        *(method.ordering, StepSizes(ROWS, 5), job.seed, pass_rates), lag=method.mode.staleness
     )
     trained = _trained(database, job.id)
     expected = {}

@@ -95,8 +95,7 @@ TURN = st.lists(
 
 
 @settings(
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+    deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 )
 @given(
     turns=st.lists(TURN, min_size=2, max_size=5),

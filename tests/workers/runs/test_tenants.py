@@ -66,10 +66,7 @@ async def _has_stepped(runs: RealRuns, job: Job) -> bool:
 async def test_a_tenants_adapter_is_the_same_bits_beside_another_tenants_job(
     world: World, engine: TinyEngine
 ) -> None:
-    settings: dict[str, Any] = {
-        "grader": GRADER,
-        "hyperparameters": {"compute_multiplier": 0.5},
-    }
+    settings: dict[str, Any] = {"grader": GRADER, "hyperparameters": {"compute_multiplier": 0.5}}
     mine, theirs = RealRuns(world, engine), RealRuns(await _other_tenant(world), engine)
     alone = await _to_its_end(mine, await mine.job(seed=5, **settings))
     job_a = await mine.job(seed=5, **settings)

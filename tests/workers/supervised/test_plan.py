@@ -2,11 +2,7 @@ from typing import Literal
 
 import pytest
 
-from app.jobs.supervised import (
-    DpoMethod,
-    SupervisedMethod,
-    resolve_supervised_hyperparameters,
-)
+from app.jobs.supervised import DpoMethod, SupervisedMethod, resolve_supervised_hyperparameters
 from app.models.models import BaseModelSpec
 from tests.support.cases import cases
 from workers.methods.supervised.examples import SupervisedPlan
@@ -45,10 +41,7 @@ def test_a_batch_is_no_larger_than_the_file() -> None:
 
 @cases(
     ("sent", "rate", "beta"),
-    [
-        ({}, 2.5e-5, 0.1),
-        ({"learning_rate_multiplier": 0.5, "beta": 1.5}, 1.25e-5, 1.5),
-    ],
+    [({}, 2.5e-5, 0.1), ({"learning_rate_multiplier": 0.5, "beta": 1.5}, 1.25e-5, 1.5)],
 )
 def test_what_is_sent_is_used(sent: dict[str, object], rate: float, beta: float) -> None:
     method = DpoMethod.model_validate({"hyperparameters": sent})

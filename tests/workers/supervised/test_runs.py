@@ -169,10 +169,7 @@ async def test_only_the_last_answer_or_the_weighted_ones_are_learned(runs: Super
     )
     last = await runs.run(
         await runs.job(
-            "supervised",
-            TRAIN,
-            train_on="last",
-            hyperparameters={"n_epochs": 1, "batch_size": 12},
+            "supervised", TRAIN, train_on="last", hyperparameters={"n_epochs": 1, "batch_size": 12}
         )
     )
     both = await runs.run(

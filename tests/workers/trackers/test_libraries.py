@@ -183,7 +183,7 @@ async def test_each_library_reads_back_curves_settings_rollouts_and_report(
     assert trackio_curves(directory(world, job, "trackio", 2), monkeypatch) == CURVES
     event_files = below / "tensorboard" / job.project_id / job.id
     assert [path.name for path in sorted(event_files.iterdir()) if path.is_dir()] == [
-        *("train", "valid"),
+        *("train", "valid")
     ]
 
 

@@ -10,12 +10,7 @@ from tests.support.runs.world import World
 from tests.support.stack import Database
 from tests.support.trackers.mlflow_jobs import TOKEN, follow, tracked_job
 from tests.support.trackers.mlflow_server import MlflowServer
-from tests.support.trackers.tracked_steps import (
-    CURSORS_LOST,
-    commit_steps,
-    execute,
-    warnings_of,
-)
+from tests.support.trackers.tracked_steps import CURSORS_LOST, commit_steps, execute, warnings_of
 
 METADATA = {"team": "one", "a//b": "two", "a/_/b": "three", "../c:": "four"}
 """Keys of which MLflow takes one as it is, and two would get one name without a checksum."""

@@ -7,10 +7,7 @@ import pytest
 
 from app.kit.errors import LeaseLost
 from app.webhooks.deliveries import _CHOSEN, DeliveryLimits, delivery_claims, leased_delivery
-from app.webhooks.events import (
-    AttemptOutcome,
-    DeliveryStatus,
-)
+from app.webhooks.events import AttemptOutcome, DeliveryStatus
 from tests.support.endpoints import ReceivedRequest, Reply, endpoint
 from tests.support.patience import until
 from tests.support.webhooks.deliveries import only

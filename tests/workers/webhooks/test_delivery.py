@@ -163,8 +163,7 @@ async def test_any_status_but_a_2xx_is_a_failure(scene: Scene, reply: Reply) -> 
 
 
 @pytest.mark.parametrize(
-    "reply",
-    [Reply(200, body=b"x" * 2_000_000), Reply(202, headers={"Content-Encoding": "gzip"})],
+    "reply", [Reply(200, body=b"x" * 2_000_000), Reply(202, headers={"Content-Encoding": "gzip"})]
 )
 async def test_a_2xx_is_a_delivery_whatever_its_body(scene: Scene, reply: Reply) -> None:
     async with endpoint(lambda _: reply) as server:

@@ -139,10 +139,7 @@ async def build_report(
         base = of_base.unless_lost(limit)
     try:
         report = await asyncio.to_thread(
-            paired_report,
-            *(start.paired, tuned.paired, base),
-            seed=context.job.seed,
-            ranges=ranges,
+            paired_report, *(start.paired, tuned.paired, base), seed=context.job.seed, ranges=ranges
         )
     except ValueError as error:
         raise NoReport(str(error)) from error

@@ -14,12 +14,7 @@ from app.jobs.learning import AsyncOptions
 from app.kit.errors import RunFailed
 from app.rollouts import metrics as names
 from workers.methods.reinforcement.step_summary import SampledStep
-from workers.methods.schedulers.mode import (
-    Mode,
-    PreparedGroup,
-    PromptSchedule,
-    SchedulerContext,
-)
+from workers.methods.schedulers.mode import Mode, PreparedGroup, PromptSchedule, SchedulerContext
 from workers.rollout.environment import SampledTurn, SamplingParams, VersionedPolicy
 
 

@@ -117,13 +117,7 @@ async def test_a_named_encoding_is_used_and_checked(api: Api) -> None:
 
 
 async def test_quotes_line_feeds_and_formulas_stay_text(api: Api) -> None:
-    cells = [
-        '=HYPERLINK("http://x","y")',
-        "+1+1",
-        "-2",
-        "@SUM(A1)",
-        "a\r\nb",
-    ]
+    cells = ['=HYPERLINK("http://x","y")', "+1+1", "-2", "@SUM(A1)", "a\r\nb"]
     table = io.StringIO(newline="")
     csv.writer(table).writerows([["prompt", "answer"], *([cell, "x"] for cell in cells)])
     preview = await preview_of(api, table.getvalue().encode())

@@ -4,12 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.api.conversations import (
-    BUILDS,
-    FEEDBACK,
-    Conversations,
-    judge_near_duplicates,
-)
+from tests.support.api.conversations import BUILDS, FEEDBACK, Conversations, judge_near_duplicates
 from tests.support.objects.stored_objects import stored_files
 from tests.support.stack import Database
 
@@ -49,11 +44,7 @@ async def test_copied_rows_of_a_person_are_removed(
         "file": {"file_id": about_person},
     }[kind]
     made = await chats(
-        "POST",
-        "/v1/curricula",
-        name="copied",
-        method="dpo",
-        sources=[{"type": kind, **source}],
+        "POST", "/v1/curricula", name="copied", method="dpo", sources=[{"type": kind, **source}]
     )
     copied = [about_person] if kind == "file" else rows
     assert made["made_from"]["rows"] == sum(len(rows[file]) for file in copied)

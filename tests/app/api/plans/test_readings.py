@@ -4,11 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.jobs.reinforcement import (
-    ReinforcementMethod,
-    resolve_hyperparameters,
-    resolved_options,
-)
+from app.jobs.reinforcement import ReinforcementMethod, resolve_hyperparameters, resolved_options
 from app.models.models import BaseModelSpec
 from app.teaching.plans.knob_readings import reading_of
 from tests.support.api.application import Api

@@ -117,12 +117,7 @@ def test_a_terminal_shows_progress_curves_lost_rollouts_and_events(
     ],
 )
 def test_the_exit_code_names_how_the_job_ended(
-    service: Service,
-    job: str,
-    status: str,
-    error: dict[str, Any] | None,
-    code: int,
-    reported: str,
+    service: Service, job: str, status: str, error: dict[str, Any] | None, code: int, reported: str
 ) -> None:
     with running_agent_rft("jobs", "watch", job, **address_of(service)) as watching:
         wait_for(lambda: "status: validating_files" in watching.output(), what="the first state")

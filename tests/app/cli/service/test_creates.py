@@ -66,8 +66,7 @@ def test_an_answer_that_stays_lost_reports_that_the_job_may_exist(call: Path) ->
 
 
 @pytest.mark.parametrize(
-    "answer",
-    [reply('{"error": {"message": "no"}}', status="400 X"), reply(IN_USE, status="409 X")],
+    "answer", [reply('{"error": {"message": "no"}}', status="400 X"), reply(IN_USE, status="409 X")]
 )
 def test_a_refusal_is_final(call: Path, answer: bytes) -> None:
     with scripted_service([answer, reply(JOB)]) as found, pytest.raises(ServiceError) as failure:

@@ -26,11 +26,7 @@ WORDS = {
 
 def _rows(count: int = 10, *, tagged: bool = True) -> list[PracticeRow]:
     return [
-        PracticeRow(
-            place * count + number,
-            text.format(n=number),
-            (tag,) if tagged else (),
-        )
+        PracticeRow(place * count + number, text.format(n=number), (tag,) if tagged else ())
         for place, (tag, text) in enumerate(WORDS.items())
         for number in range(count)
     ]

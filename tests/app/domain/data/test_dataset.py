@@ -57,11 +57,7 @@ def test_rows_are_read_with_everything_in_them() -> None:
         (b"[" * 200_000, "", "deep"),
         (b'{"messages": [], "a": ' + b"[" * 101 + b"]" * 101 + b"}", "", "deep"),
         (b'{"n":' + b"9" * 5000 + b"}", "", "JSON"),
-        (
-            b'{"n":1' + b"0" * 400 + b"}",
-            "",
-            "0000, 401 characters long, is out of range",
-        ),
+        (b'{"n":1' + b"0" * 400 + b"}", "", "0000, 401 characters long, is out of range"),
         (b'{"messages":[],"a":{"b":1,"b":1}}', "", "contains the key 'b' twice"),
         (b'{"a":"' + b"x" * MAX_ROW_BYTES + b'"}', "", "larger than"),
         ({}, "/messages", "at least one"),

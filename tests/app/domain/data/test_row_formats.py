@@ -91,10 +91,7 @@ def test_good_preference_rows() -> None:
         ({"input": None}, ["/input"]),
         ({"input": {"messages": []}}, ["/input/messages"]),
         ({"input": {"messages": [USER], "tools": [{}]}}, ["/input/tools/0"]),
-        (
-            {"input": {"messages": [USER], "parallel_tool_calls": 0}},
-            ["/input/parallel_tool_calls"],
-        ),
+        ({"input": {"messages": [USER], "parallel_tool_calls": 0}}, ["/input/parallel_tool_calls"]),
         ({"preferred_output": []}, ["/preferred_output"]),
         ({"preferred_output": [ANSWER, ANSWER]}, ["/preferred_output"]),
         ({"preferred_output": [USER]}, ["/preferred_output/0/role"]),

@@ -13,11 +13,7 @@ from pydantic import ValidationError
 from app.graders.definitions import read_grader
 from app.kit.errors import InvalidRequest
 from app.tools.environment_options import task_number
-from app.tools.environments import (
-    check_count,
-    training_numbers,
-    validation_numbers,
-)
+from app.tools.environments import check_count, training_numbers, validation_numbers
 from app.tools.word_problems import UnreadableProblem, row_of
 from app.tools.written_tasks import (
     LEVELS,

@@ -1,12 +1,6 @@
 from typing import Any
 
-from app.jobs.learning import (
-    AsyncOptions,
-    StreamingOptions,
-    SyncOptions,
-    resolved_mode,
-    shown_mode,
-)
+from app.jobs.learning import AsyncOptions, StreamingOptions, SyncOptions, resolved_mode, shown_mode
 from tests.support.cases import cases
 
 

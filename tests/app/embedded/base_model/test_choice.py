@@ -58,11 +58,7 @@ def test_two_starts_at_once_leave_the_model_of_the_one_that_runs(
     port = free_port()
     first, second = (
         up.choose_model(
-            data.root,
-            ModelRequest(str(_model(tmp_path, name))),
-            port=port,
-            yes=False,
-            chosen=None,
+            data.root, ModelRequest(str(_model(tmp_path, name))), port=port, yes=False, chosen=None
         )
         for name in ("first", "second")
     )

@@ -22,11 +22,7 @@ from app.kit.egress_client import EgressClient
 from app.kit.errors import EndpointRefused
 from tests.support.cases import cases
 from tests.support.egress.egress_clients import client_for, kind_of, post
-from tests.support.endpoints import (
-    ReceivedRequest,
-    Reply,
-    endpoint,
-)
+from tests.support.endpoints import ReceivedRequest, Reply, endpoint
 from tests.support.patience import PATIENCE_S
 from tests.support.twins import InMemoryEgress
 

@@ -5,18 +5,12 @@ from itertools import count
 
 import pytest
 
-from app.kit.egress import (
-    EgressPolicy,
-    FailureKind,
-)
+from app.kit.egress import EgressPolicy, FailureKind
 from app.kit.egress_client import EgressClient
 from app.kit.errors import EndpointRefused
 from tests.support.cases import cases
 from tests.support.egress.egress_clients import client_for, kind_of, post
-from tests.support.endpoints import (
-    Reply,
-    endpoint,
-)
+from tests.support.endpoints import Reply, endpoint
 
 
 async def test_only_the_allowed_port_of_loopback_is_reachable() -> None:

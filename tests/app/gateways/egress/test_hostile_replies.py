@@ -13,13 +13,7 @@ from aiohttp.compression_utils import ZLibDecompressor
 from app.kit.egress import EgressFailure, EgressRequest, FailureKind
 from tests.support.cases import cases
 from tests.support.egress.egress_clients import client_for, kind_of, post
-from tests.support.endpoints import (
-    ReceivedRequest,
-    Reply,
-    Script,
-    Stream,
-    endpoint,
-)
+from tests.support.endpoints import ReceivedRequest, Reply, Script, Stream, endpoint
 from tests.support.patience import PATIENCE_S
 
 MIB = 1_048_576
@@ -83,10 +77,7 @@ HOSTILE: dict[str, tuple[Script, FailureKind]] = {
     "endless blank lines": (endless(b"", b"\r\n" * 4096), FailureKind.BAD_ENCODING),
     "endless blanks": (endless(OK + b"X:", b" " * 65536), FailureKind.BAD_ENCODING),
     "endless chunk size": (endless(CHUNKED, b"0" * 65536), FailureKind.BAD_ENCODING),
-    "endless chunk extension": (
-        endless(CHUNKED + b"1;a=", b"a" * 65536),
-        FailureKind.BAD_ENCODING,
-    ),
+    "endless chunk extension": (endless(CHUNKED + b"1;a=", b"a" * 65536), FailureKind.BAD_ENCODING),
     "a chunk for each byte": (endless(CHUNKED, b"1\r\n \r\n" * 1000), FailureKind.BAD_ENCODING),
     "endless trailers": (
         endless(CHUNKED + b"2\r\n{}\r\n0\r\n", b"X: y\r\n" * 1000),

@@ -134,11 +134,7 @@ async def test_probes_use_up_no_attempts_however_many_there_are(retries: int) ->
 
 @cases(
     "reply",
-    [
-        answered(500),
-        answered(503, **{"retry-after": "1"}),
-        answered(504),
-    ],
+    [answered(500), answered(503, **{"retry-after": "1"}), answered(504)],
     ids=["error", "overloaded", "slow"],
 )
 async def test_an_endpoint_that_is_up_uses_up_the_attempts(

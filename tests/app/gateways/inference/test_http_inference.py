@@ -244,9 +244,7 @@ async def test_background_work_is_ranked_behind_chats(engine: ScriptedEngine) ->
         assert [body.get("priority") for _, body, _ in engine.requests] == [rank, rank]
 
 
-async def test_the_work_of_runs_is_in_the_background(
-    engine: ScriptedEngine,
-) -> None:
+async def test_the_work_of_runs_is_in_the_background(engine: ScriptedEngine) -> None:
     settings: Any = SimpleNamespace(engine_url=engine.url, engine_api_key=SecretStr(""))
     client = open_inference(settings)
     await _complete(client)

@@ -58,10 +58,7 @@ async def test_a_function_scores(
         (("raise SystemExit(0)",), "SystemExit: 0 (line 2, in grade: raise SystemExit(0))"),
         (("raise ValueError('bad \\ud800')",), "ValueError: bad ? (line 2, in grade: raise"),
         (("import os", "os._exit(0)"), "it ended without a result, with the exit code 0"),
-        (
-            ("import pandas_", "return 1"),
-            "ModuleNotFoundError: the sandbox has no module",
-        ),
+        (("import pandas_", "return 1"), "ModuleNotFoundError: the sandbox has no module"),
     ],
 )
 async def test_an_error_of_the_grader_is_no_score_and_names_its_line(

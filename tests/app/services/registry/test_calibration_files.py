@@ -7,11 +7,7 @@ import pytest
 
 from app.graders import calibration_service as calibration_files
 from app.graders.calibration import MAX_SAMPLES, Sample
-from app.graders.calibration_service import (
-    MAX_SAMPLE_BYTES,
-    check_number,
-    read_samples,
-)
+from app.graders.calibration_service import MAX_SAMPLE_BYTES, check_number, read_samples
 from app.kit.errors import InvalidRequest
 from tests.support.cases import cases
 

@@ -122,11 +122,7 @@ async def test_sessions_that_wait_are_paused_or_are_held_are_not_claimed(
     await _sessions(rows, database, rows.first, 3)
     changes = ("status = 'paused'", "next_step_at = now() + interval '1 hour'", "fence = 7")
     for number, change in enumerate(changes):
-        _execute(
-            database,
-            f"UPDATE coach_sessions SET {change} WHERE student = %s",
-            f"s{number}",
-        )
+        _execute(database, f"UPDATE coach_sessions SET {change} WHERE student = %s", f"s{number}")
     [claim] = await rows.app.claim_coach_sessions(9, LEASE_S)
     assert (claim.lease.id[-2:], claim.lease.fence) == ("s2", 8)
     assert await rows.app.claim_coach_sessions(9, LEASE_S) == []

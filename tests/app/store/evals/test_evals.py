@@ -23,7 +23,7 @@ async def a_model(rows: Rows) -> str:
     job = await rows.job()
     async with run_unit(rows, await claimed_rows(rows, job)) as unit:
         await unit.models.insert(
-            TunedModel("ft:m", "", job.id, "tiny", new_id("model-"), "k", 1, 0),
+            TunedModel("ft:m", "", job.id, "tiny", new_id("model-"), "k", 1, 0)
         )
     return "ft:m"
 

@@ -280,9 +280,6 @@ def test_no_key_of_a_tenant_can_change_its_own_share(rows: Rows, database: stack
             "SELECT set_config('app.organization', %s, false)", (rows.first.organization_id,)
         )
         for column in ("share_weight", "max_queued_jobs"):
-            with (
-                pytest.raises(psycopg.errors.InsufficientPrivilege),
-                connection.transaction(),
-            ):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege), connection.transaction():
                 connection.execute(f"UPDATE projects SET {column} = 9".encode())
         assert connection.execute("UPDATE projects SET name = name").rowcount > 0

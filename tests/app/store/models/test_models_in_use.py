@@ -43,15 +43,9 @@ async def test_a_checkpoint_that_grades_an_unfinished_job_is_needed(rows: Rows) 
     names = await with_checkpoints(rows, job)
     judge = {"type": "score_model", "name": "j", "model": names[2]}
     multi = {"type": "multi", "graders": {"a": {"type": "string_check"}, "b": judge}}
-    child = replace(
-        a_job(rows.first),
-        method=_graded_by(multi),
-    )
+    child = replace(a_job(rows.first), method=_graded_by(multi))
     prompt = {**judge, "model": "other", "input": [{"role": "user", "content": names[1]}]}
-    other = replace(
-        a_job(rows.first),
-        method=_graded_by(prompt),
-    )
+    other = replace(a_job(rows.first), method=_graded_by(prompt))
     async with rows.app.tenant(rows.first) as unit:
         await insert_job_in(unit, child)
         await insert_job_in(unit, other)

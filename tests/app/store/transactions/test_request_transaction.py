@@ -20,9 +20,7 @@ async def test_one_organization_leaves_a_transaction_to_another(
     app = Database(database.app_url)
     sibling = replace(rows.first, project_id=ProjectId("proj_sibling"))
     stranger = replace(
-        rows.first,
-        organization_id=OrganizationId("org_other"),
-        project_id=ProjectId("proj_other"),
+        rows.first, organization_id=OrganizationId("org_other"), project_id=ProjectId("proj_other")
     )
     async with AsyncExitStack() as held:
         held.push_async_callback(app.dispose)

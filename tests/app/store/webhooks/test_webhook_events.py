@@ -162,7 +162,7 @@ async def test_an_event_goes_to_all_who_want_it_and_with_its_transaction(
         await unit.jobs.request_stop(job.id, StopRequest.CANCEL)
         assert wrote_end(unit._session)
     assert await events(rows, database) == [
-        ("fine_tuning.job.cancelled", job.id, rows.first.project_id, 2),
+        ("fine_tuning.job.cancelled", job.id, rows.first.project_id, 2)
     ]
 
 

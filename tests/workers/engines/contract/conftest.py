@@ -9,12 +9,7 @@ import pytest
 
 from app.models.engine_http import HttpInference
 from app.settings import ModelSettings
-from tests.support.engines.contract import (
-    ENGINES,
-    KEY,
-    World,
-    running,
-)
+from tests.support.engines.contract import ENGINES, KEY, World, running
 
 
 @pytest.fixture(scope="session", params=ENGINES)

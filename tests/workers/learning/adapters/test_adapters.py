@@ -10,12 +10,7 @@ from transformers import AutoModelForCausalLM
 
 from tests.support.learning.samples import MakeTrainer, random_samples
 from tests.support.learning.tensors import assert_equal
-from workers.learning.adapters import (
-    adapter_parameters,
-    attach_lora,
-    load_adapter,
-    load_base,
-)
+from workers.learning.adapters import adapter_parameters, attach_lora, load_adapter, load_base
 from workers.learning.trainer import TrainingSample
 
 CPU = torch.device("cpu")

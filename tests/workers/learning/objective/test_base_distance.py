@@ -18,11 +18,7 @@ def sample(q: list[float], advantage: float, group: int | None) -> TrainingSampl
 
 def test_by_hand() -> None:
     """Group 0 has the distances 1, 3 and -1 with mean 1; group 1 has the distance 2."""
-    samples = [
-        sample([-1.0, -1.0], 0.5, 0),
-        sample([-2.0], -0.5, 0),
-        sample([-3.0], 1.0, 1),
-    ]
+    samples = [sample([-1.0, -1.0], 0.5, 0), sample([-2.0], -0.5, 0), sample([-3.0], 1.0, 1)]
     base = [[7.0, -2.0, -4.0, 7.0], [7.0, -1.0, 7.0], [7.0, -5.0, 7.0]]
     penalised, total = apply_kl_penalty(samples, base, coefficient=0.1)
     assert total == pytest.approx(1 + 3 - 1 + 2)

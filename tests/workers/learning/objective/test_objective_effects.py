@@ -120,8 +120,7 @@ def test_an_estimator_scales_a_groups_gradient(
     plain = {"objective": {"token_penalty": 0}, "loss": {"type": "importance_sampling"}}
     sent = {**plain, "advantage": {"type": kind}}
     config = GroupConfig(
-        min_group_share=0.75,
-        shaping=shaping_config(resolved(BASE, **plain).objective),
+        min_group_share=0.75, shaping=shaping_config(resolved(BASE, **plain).objective)
     )
     trainer = trainer_of(make_trainer, sent)
     rollouts = [group(), group(1, scores=(10.0, 10.0, 0.0))]

@@ -17,10 +17,7 @@ from workers.learning.trainer import TrainerOptions, TrainingSample
 
 @pytest.mark.parametrize(("checkpointing", "runs"), [(False, 2), (True, 4), (None, 2)])
 def test_each_layer_runs_again_in_backward(
-    make_trainer: MakeTrainer,
-    samples: list[TrainingSample],
-    checkpointing: bool | None,
-    runs: int,
+    make_trainer: MakeTrainer, samples: list[TrainingSample], checkpointing: bool | None, runs: int
 ) -> None:
     """On a CPU, where memory is plenty and time is not, it is off unless it is asked for; on a GPU
     it is on (`tests/gpu/test_memory.py` counts there).

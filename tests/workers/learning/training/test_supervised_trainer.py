@@ -76,11 +76,7 @@ PAIRS: list[tuple[str, dict[str, Any], Value]] = [
 @pytest.mark.parametrize("max_tokens", [1, 4096])
 @pytest.mark.parametrize(("loss", "options", "value"), PAIRS)
 def test_losses_of_pairs(
-    make_trainer: MakeTrainer,
-    loss: str,
-    options: dict[str, Any],
-    value: Value,
-    max_tokens: int,
+    make_trainer: MakeTrainer, loss: str, options: dict[str, Any], value: Value, max_tokens: int
 ) -> None:
     """Checks the division by the number of pairs for every split into micro-batches."""
     trainer = made_trainer(make_trainer, loss, loss_options=options, max_batch_tokens=max_tokens)

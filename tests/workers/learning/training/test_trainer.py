@@ -4,11 +4,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from transformers import (
-    AutoModelForCausalLM,
-    LlamaConfig,
-    LlamaForCausalLM,
-)
+from transformers import AutoModelForCausalLM, LlamaConfig, LlamaForCausalLM
 
 from app.rollouts import metrics as names
 from tests.support.learning.gradients import gradients, warmed

@@ -178,9 +178,7 @@ async def test_an_internal_fault_in_the_background_ends_the_step() -> None:
 
 
 @cases("commits", [1, 2])
-async def test_a_resume_trains_each_once_and_repeats_no_journalled_call(
-    commits: int,
-) -> None:
+async def test_a_resume_trains_each_once_and_repeats_no_journalled_call(commits: int) -> None:
     """The run is killed between two commits: groups started under the uncommitted step, finished
     groups that were not taken, and hanging groups all return, from the committed queue and the
     journal.

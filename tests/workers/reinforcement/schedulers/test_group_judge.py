@@ -85,10 +85,7 @@ async def test_held_out_rows_are_judged_as_groups() -> None:
     rows = [DatasetRow(n, [{"role": "user", "content": f"Held out {n}?"}], [], {}) for n in (3, 8)]
     options = Evaluation(samples=3, temperature=1.0, greedy=True)
     validation = await Evaluator(stage.setup, "ftjob-1", options).validate(
-        rows,
-        step=2,
-        policy=stage.policy,
-        journal=await stage.schedule().journal(2),
+        rows, step=2, policy=stage.policy, journal=await stage.schedule().journal(2)
     )
     assert [(r.key.split, r.key.prompt_index, r.key.sample_index) for r in validation.rollouts] == [
         ("valid", row, sample) for row in (3, 8) for sample in range(3)

@@ -5,12 +5,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from app.jobs.learning import (
-    AnyOrdering,
-    EasyToHardOrdering,
-    FocusOrdering,
-    UniformOrdering,
-)
+from app.jobs.learning import AnyOrdering, EasyToHardOrdering, FocusOrdering, UniformOrdering
 from app.rollouts.rollouts import PlayedRow
 from tests.support.cases import cases
 from workers.methods.reinforcement.rows import RowOrder, RowPassRates, StepSizes

@@ -46,9 +46,7 @@ async def runs_of(world: World, eval_id: str) -> dict[str, EvalRun]:
     return {run.id: run for run in found}
 
 
-async def test_a_job_that_succeeds_queues_a_run_of_each_model_for_each_eval(
-    runs: RealRuns,
-) -> None:
+async def test_a_job_that_succeeds_queues_a_run_of_each_model_for_each_eval(runs: RealRuns) -> None:
     evals = [await made_eval(runs.world) for _ in range(2)]
     ended = await runs.run(await job_with(runs, *evals))
     assert (ended.status, ended.error) == (JobStatus.SUCCEEDED, None)

@@ -36,10 +36,7 @@ async def test_a_run_records_what_its_engine_found_on_this_machine(
     way = f"{describe_processor()}, onednn products, 1 thread"
     assert found.processor == way
     assert ended.reproducibility is not None
-    assert ended.reproducibility["processors"] == [
-        f"trainer: {way}",
-        f"engine: {way}",
-    ]
+    assert ended.reproducibility["processors"] == [f"trainer: {way}", f"engine: {way}"]
     kept = found.batch_invariant and not is_accelerated()
     assert ended.reproducibility["same_to_the_bit"] is kept
     assert bool(ended.reproducibility["reasons"]) is not kept

@@ -68,10 +68,7 @@ def _outcome(job: Job, step: int) -> StepOutcome:
     held_out = [scored(("valid", step, 0, 0), 0.5, job_id=job.id)]
     return StepOutcome(
         SampledStep(
-            step,
-            {REWARD_MEAN: 0.5},
-            trained_tokens=4,
-            rollouts=[] if step == 0 else rollouts,
+            step, {REWARD_MEAN: 0.5}, trained_tokens=4, rollouts=[] if step == 0 else rollouts
         ),
         PublishedAdapter(f"step-{step}/adapter", f"step-{step}/state"),
         SampledValidation({REWARD_MEAN: 0.5}, rollouts=held_out),
@@ -100,11 +97,7 @@ async def test_a_commit_of_unknown_outcome_counts_once(world: World) -> None:
     await reporter.commit_step(_outcome(job, 1), total_steps=plan().total_steps, pace_s=10.0)
 
     assert database.lost == 1
-    assert await _ledger(world, job) == [
-        ("train", 1, 4, 0),
-        ("train", 1, 4, 1),
-        ("valid", 1, 0, 0),
-    ]
+    assert await _ledger(world, job) == [("train", 1, 4, 0), ("train", 1, 4, 1), ("valid", 1, 0, 0)]
     after = await world.read(job)
     assert (after.step, after.trained_tokens, after.attempts) == (1, 4, 0)
     steps_left = plan().total_steps - 1

@@ -111,8 +111,7 @@ async def test_what_was_found_before_a_kill_is_done_by_the_next_claim(
 ) -> None:
     """The claim crashes between the commit of the step and the end that a rule asked for."""
     job = await runs.job(
-        stop={**QUIET, "max_steps": {"steps": 1, "action": action}},
-        hyperparameters={"n_epochs": 5},
+        stop={**QUIET, "max_steps": {"steps": 1, "action": action}}, hyperparameters={"n_epochs": 5}
     )
 
     def has_fired(reporter: Reporter) -> bool:

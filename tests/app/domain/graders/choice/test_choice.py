@@ -4,13 +4,7 @@ from typing import Any
 
 import pytest
 
-from app.graders.choice import (
-    GraderChoice,
-    NoGraderFits,
-    choose_by_item,
-    choose_grader,
-    row_facts,
-)
+from app.graders.choice import GraderChoice, NoGraderFits, choose_by_item, choose_grader, row_facts
 from app.graders.definitions import AutoGrader
 from tests.support.cases import cases
 
@@ -45,10 +39,7 @@ def choice(
         ({"expected_calls": CALL}, {"type": "tool_call", "reference": "{{item.expected_calls}}"}),
         ({"answer": "Ulm"}, {"type": "exact_match", "reference": "{{item.answer}}"}),
         ({"label": True}, {"type": "exact_match", "reference": "{{item.label}}"}),
-        (
-            {"target": LONG},
-            {"type": "text_similarity", "reference": "{{item.target}}"},
-        ),
+        ({"target": LONG}, {"type": "text_similarity", "reference": "{{item.target}}"}),
         (
             {"answer": "Ulm", "reference_answer": "On the Danube"},
             {"type": "exact_match", "reference": "{{item.reference_answer}}"},

@@ -4,12 +4,7 @@ import random
 from collections.abc import Callable
 from statistics import fmean
 
-from app.jobs.findings import (
-    CurveGaps,
-    edge_points,
-    reductions_of,
-    rule_findings,
-)
+from app.jobs.findings import CurveGaps, edge_points, reductions_of, rule_findings
 from app.jobs.methods import stored_method
 from app.jobs.stop_rules import REWARD
 from app.kit.ids import Split

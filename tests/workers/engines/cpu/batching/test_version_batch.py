@@ -161,9 +161,7 @@ def test_prompt_log_probs_of_parts_are_those_of_the_whole(base: BaseModel) -> No
     assert sequence.prompt_logprobs == alone.prompt_logprobs
 
 
-def test_a_group_shares_what_its_first_member_computes_beyond_a_kept_start(
-    base: BaseModel,
-) -> None:
+def test_a_group_shares_what_its_first_member_computes_beyond_a_kept_start(base: BaseModel) -> None:
     world = World(base)
     start = prompt_ids(32, 1)
     world.add(start, tokens=1)

@@ -3,13 +3,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from openai import (
-    AuthenticationError,
-    BadRequestError,
-    InternalServerError,
-    NotFoundError,
-    OpenAI,
-)
+from openai import AuthenticationError, BadRequestError, InternalServerError, NotFoundError, OpenAI
 
 from app.models.models import BaseModelSpec
 from app.rollouts.renderer import Renderer

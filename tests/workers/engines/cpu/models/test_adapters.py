@@ -118,10 +118,7 @@ _Q = "base_model.model.model.layers.0.self_attn.q_proj"
             ),
             "no linear layer",
         ),
-        (
-            lambda t: [t.pop(f"{_Q}.lora_{side}.weight") for side in "AB"],
-            "without weights",
-        ),
+        (lambda t: [t.pop(f"{_Q}.lora_{side}.weight") for side in "AB"], "without weights"),
     ],
 )
 def test_tensors_that_do_not_fit_are_refused(
