@@ -10,7 +10,6 @@ from datetime import datetime, timedelta
 from typing import Any, Literal, assert_never
 
 from sqlalchemy import ColumnElement, Select, and_, delete, func, or_, select, tuple_, update
-from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
 
 from app.accounts.tables import AuditLogTable as AuditLog
@@ -30,6 +29,7 @@ from app.jobs.rows import CheckpointStore, EventStore
 from app.jobs.store import delete_job
 from app.jobs.tables import FineTuningJobTable as Job
 from app.kit.errors import NotFound, WrongState
+from app.kit.sql import SessionRows
 from app.kit.transactions import of_session
 from app.models.adapters import export_directory
 from app.models.tables import ModelExportTable as Export
@@ -48,10 +48,7 @@ class ExpiredObject:
     key: str
 
 
-class ExpiryStore:
-    def __init__(self, session: AsyncSession) -> None:
-        self._session = session
-
+class ExpiryStore(SessionRows):
     async def files(self, limit: int, *, deleted_keep_s: float) -> list[ExpiredObject]:
         """Returns expired files, and files deleted at least `deleted_keep_s` ago, from which no
         list can continue paging. Leaves out a file that an unfinished job reads.
@@ -206,10 +203,7 @@ class AgedJob:
     finished_at: datetime
 
 
-class RetentionStore:
-    def __init__(self, session: AsyncSession) -> None:
-        self._session = session
-
+class RetentionStore(SessionRows):
     async def expire_files(self, limit: int, *, days: float) -> int:
         """Expires files that no job and no eval run still reads. Returns their number."""
         run = select(EvalRun.id).where(

@@ -10,7 +10,6 @@ from typing import Any, Final
 
 import structlog
 from sqlalchemy import Text, cast, func, literal, select, tuple_, update
-from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.sql.elements import ColumnElement
 
@@ -21,7 +20,7 @@ from app.http.idempotency_store import StoredResponseTable
 from app.jobs.tables import FineTuningJobTable
 from app.kit.http import SEALED_RESPONSE
 from app.kit.sealing import SecretBox, SecretsUnreadable
-from app.kit.sql import Base
+from app.kit.sql import Base, SessionRows
 from app.kit.transactions import BaseUnitOfWork, of_session
 from app.teaching.coach.tables import CoachSessionTable
 from app.tools.registry import SEALED_VERSION
@@ -92,10 +91,7 @@ class SealedRow:
         return str(self.key[0])
 
 
-class SealedBlobs:
-    def __init__(self, session: AsyncSession) -> None:
-        self._session = session
-
+class SealedBlobs(SessionRows):
     async def others(
         self, column: SealedColumn, head: bytes, *, after: Key | None, limit: int
     ) -> Sequence[SealedRow]:

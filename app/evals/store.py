@@ -54,7 +54,7 @@ from app.evals.tables import EvalItemTable, EvalRunTable, EvalTable
 from app.events.store import log_end
 from app.jobs.tables import CheckpointTable
 from app.kit.errors import WrongState
-from app.kit.sql import Keyset, cut, fitting, from_row, storable
+from app.kit.sql import Keyset, ProjectRows, SessionRows, cut, fitting, from_row, storable
 from app.rollouts.rollouts import RolloutRow
 from app.rollouts.store import to_rollout
 from app.rollouts.tables import RolloutTable
@@ -75,11 +75,7 @@ def eval_row(project_id: str, new: Eval) -> dict[str, Any]:
     }
 
 
-class EvalStore:
-    def __init__(self, session: AsyncSession, project_id: str) -> None:
-        self._session = session
-        self._project_id = project_id
-
+class EvalStore(ProjectRows):
     async def insert(self, new: Eval, *, secrets: bytes | None = None) -> None:
         row = {**eval_row(self._project_id, new), "secrets": secrets}
         await self._session.execute(_INSERT, row)
@@ -135,11 +131,7 @@ def _to_eval(row: EvalTable) -> Eval:
 TokensByModel = list[tuple[str, dict[str, int]]]
 
 
-class EvalItemStore:
-    def __init__(self, session: AsyncSession, project_id: str) -> None:
-        self._session = session
-        self._project_id = project_id
-
+class EvalItemStore(ProjectRows):
     async def insert(self, item: OutputItem, *, position: int, usage: TokensByModel) -> None:
         """Does nothing if the position is taken: writes can be repeated."""
         await self._session.execute(
@@ -252,11 +244,7 @@ def _to_item(row: EvalItemTable, run: EvalRun) -> OutputItem:
     )
 
 
-class EvalRunStore:
-    def __init__(self, session: AsyncSession, project_id: str) -> None:
-        self._session = session
-        self._project_id = project_id
-
+class EvalRunStore(ProjectRows):
     async def insert(self, run: EvalRun, *, planned_items: int = MAX_ITEMS) -> None:
         """Raises `NotFound` for an eval that was deleted since it was read."""
         with _missing_eval_as_not_found(run):
@@ -323,12 +311,8 @@ class EvalRunStore:
             raise no_run(run_id)
 
 
-class AttachedEvalRunStore:
+class AttachedEvalRunStore(ProjectRows):
     """Writes of a job's worker, for the evals that are attached to the job."""
-
-    def __init__(self, session: AsyncSession, project_id: str) -> None:
-        self._session = session
-        self._project_id = project_id
 
     async def insert(self, run: EvalRun) -> None:
         """Takes no look at quotas. Raises `NotFound` for an eval that was deleted, and leaves the
@@ -435,10 +419,7 @@ def _to_run(row: EvalRunTable) -> EvalRun:
 _ORDER = (RolloutTable.prompt_index, RolloutTable.sample_index, RolloutTable.attempt)
 
 
-class ValidationRunStore:
-    def __init__(self, session: AsyncSession) -> None:
-        self._session = session
-
+class ValidationRunStore(SessionRows):
     async def page(
         self,
         job_id: str,

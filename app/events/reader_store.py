@@ -21,7 +21,7 @@ from app.events.store import EventCursorTable as Cursor
 from app.events.store import EventLogTable as Table
 from app.kit.errors import LeaseLost
 from app.kit.leases import is_unleased, new_claim
-from app.kit.sql import from_row
+from app.kit.sql import SessionRows, from_row
 from app.kit.transactions import of_session
 from app.webhooks.deliveries import WebhookFanOut
 
@@ -59,10 +59,7 @@ class LogPage:
     """The last position that was read: the page contains every requested event up to it."""
 
 
-class EventLogReader:
-    def __init__(self, session: AsyncSession) -> None:
-        self._session = session
-
+class EventLogReader(SessionRows):
     async def sequence(self, limit: int) -> int:
         """Assigns positions to the oldest committed rows without one. Returns their number."""
         head = await _locked(self._session, _SEQUENCER, ALL_PROJECTS)
@@ -110,10 +107,7 @@ class EventLogReader:
         return len(deleted.all())
 
 
-class EventCursorStore:
-    def __init__(self, session: AsyncSession) -> None:
-        self._session = session
-
+class EventCursorStore(SessionRows):
     async def lock(self, consumer: str, scope: str) -> int:
         """Locks the cursor until the transaction ends. Returns its position."""
         return (await _locked(self._session, consumer, scope)).position

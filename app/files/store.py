@@ -6,23 +6,18 @@ from datetime import timedelta
 from typing import Any
 
 from sqlalchemy import Select, func, insert, select, update
-from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.files.files import NOT_READY, FileRow, UploadPartRow, UploadRow
 from app.files.tables import FileTable as Table
 from app.files.tables import UploadPartTable as Part
 from app.files.tables import UploadTable as TableUploads
 from app.kit.errors import NotFound
-from app.kit.sql import Keyset, from_row, moment, unix, unix_or_none
+from app.kit.sql import Keyset, ProjectRows, from_row, moment, unix, unix_or_none
 
 UNEXPIRED = Table.expires_at.is_(None) | (Table.expires_at > func.now())
 
 
-class FileStore:
-    def __init__(self, session: AsyncSession, project_id: str) -> None:
-        self._session = session
-        self._project_id = project_id
-
+class FileStore(ProjectRows):
     async def insert(self, row: FileRow) -> FileRow:
         """Stores a file and returns it with the database's times; its lifetime stays."""
         end, start = row.expires_at, row.created_at
@@ -120,11 +115,7 @@ def columns_of(row: FileRow | UploadRow, project_id: str) -> dict[str, Any]:
     }
 
 
-class UploadStore:
-    def __init__(self, session: AsyncSession, project_id: str) -> None:
-        self._session = session
-        self._project_id = project_id
-
+class UploadStore(ProjectRows):
     async def insert(self, row: UploadRow) -> None:
         await self._session.execute(
             insert(TableUploads).values(

@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 from typing import Any, ClassVar, Final
 
 from sqlalchemy import ColumnElement, delete, exists, func, inspect, or_, select, tuple_, update
-from sqlalchemy.ext.asyncio import AsyncSession
 from typing_extensions import override
 
 from app.across_tenants import ClaimUnitOfWork, CrossTenantUnitOfWork, set_tenant
@@ -24,7 +23,7 @@ from app.jobs.tables import (
 from app.jobs.tables import FineTuningJobTable as Table
 from app.kit.errors import NotFound
 from app.kit.leases import WORKER_LOST, Lease, QueuedRows, lock_held
-from app.kit.sql import Base
+from app.kit.sql import Base, SessionRows
 from app.models.export_store import model_dropped
 from app.models.tables import TunedModelTable as Model
 from app.rollouts.tables import RolloutTable
@@ -181,10 +180,7 @@ class EndedJob:
         return self.deleted or self.rollouts_deleted
 
 
-class EndedJobStore:
-    def __init__(self, session: AsyncSession) -> None:
-        self._session = session
-
+class EndedJobStore(SessionRows):
     async def unclean(self, limit: int, *, settled_s: float) -> list[EndedJob]:
         """Returns jobs that ended so long ago that none of their claims still runs."""
         rows = await self._session.execute(

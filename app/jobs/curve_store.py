@@ -25,13 +25,13 @@ from sqlalchemy import (
 from sqlalchemy import cast as cast_to
 from sqlalchemy import values as row_values
 from sqlalchemy.dialects.postgresql import aggregate_order_by, insert
-from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.jobs.findings import BLOCK_SIZES, CurveKey, CurveSummary
 from app.jobs.stop_rules import Reduction
 from app.jobs.tables import JobMetricBlockTable as Block
 from app.jobs.tables import JobMetricTable as Point
 from app.kit.ids import Split
+from app.kit.sql import ProjectRows, SessionRows
 from app.rollouts.metrics import MetricPoint, PackedCurve
 
 _SENT: Final[Mapping[str, Any]] = {
@@ -42,11 +42,7 @@ _SENT: Final[Mapping[str, Any]] = {
 }
 
 
-class MetricStore:
-    def __init__(self, session: AsyncSession, project_id: str) -> None:
-        self._session = session
-        self._project_id = project_id
-
+class MetricStore(ProjectRows):
     async def upsert(self, job_id: str, points: Sequence[MetricPoint]) -> None:
         """Writes points with finite values. The last of two points with the same key counts."""
         if not points:
@@ -171,10 +167,7 @@ _MOST: Final = 1e200
 _CURVE: Final = (Block.job_id, Block.name, Block.split)
 
 
-class OutlineStore:
-    def __init__(self, session: AsyncSession) -> None:
-        self._session = session
-
+class OutlineStore(SessionRows):
     async def summaries(
         self, job_ids: Sequence[str], names: Sequence[str] | None = None
     ) -> list[CurveSummary]:

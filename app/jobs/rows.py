@@ -34,7 +34,7 @@ from app.kit.errors import NotFound, WrongState
 from app.kit.faults import unknown_cursor
 from app.kit.ids import Split, new_id
 from app.kit.leases import ended_lease
-from app.kit.sql import Keyset, from_row, storable, unix_or_none
+from app.kit.sql import Keyset, ProjectRows, SessionRows, from_row, storable, unix_or_none
 from app.models.export_store import checkpoint_dropped
 from app.models.store import checkpoint_in_use
 from app.rollouts.metrics import MetricPoint
@@ -146,11 +146,7 @@ Entry = tuple[str, str, dict[str, Any]]
 """Key, sha256 of the request, payload."""
 
 
-class JournalStore:
-    def __init__(self, session: AsyncSession, project_id: str) -> None:
-        self._session = session
-        self._project_id = project_id
-
+class JournalStore(ProjectRows):
     async def get_many(self, job_id: str, step: int) -> dict[str, tuple[str, dict[str, Any]]]:
         rows = await self._session.scalars(
             select(JournalTable).where(JournalTable.job_id == job_id, JournalTable.step == step)
@@ -217,11 +213,7 @@ def event_row(
     }
 
 
-class EventStore:
-    def __init__(self, session: AsyncSession, project_id: str) -> None:
-        self._session = session
-        self._project_id = project_id
-
+class EventStore(ProjectRows):
     async def append(
         self,
         job_id: str,
@@ -294,10 +286,7 @@ def to_event(row: Events) -> JobEvent:
     )
 
 
-class StreamStore:
-    def __init__(self, session: AsyncSession) -> None:
-        self._session = session
-
+class StreamStore(SessionRows):
     async def heads(self, job_ids: Sequence[str]) -> dict[str, JobHead]:
         newest = select(func.max(Events.seq)).where(Events.job_id == Table.id).scalar_subquery()
         query = select(Table.id, Table.status, Table.step, Table.estimated_finish, newest).where(
@@ -360,11 +349,7 @@ def _curves(job_id: str) -> Select[tuple[str, str]]:
     return select(found.c.name, found.c.split)
 
 
-class ReportStore:
-    def __init__(self, session: AsyncSession, project_id: str) -> None:
-        self._session = session
-        self._project_id = project_id
-
+class ReportStore(ProjectRows):
     async def upsert(self, job_id: str, report: dict[str, Any]) -> None:
         query = insert(ReportTable).values(
             project_id=self._project_id, job_id=job_id, report=storable(report)
@@ -385,11 +370,7 @@ class ReportStore:
 _NEWEST_FIRST_CHECKPOINTS = Keyset((CheckpointTable.step,), descending=True)
 
 
-class CheckpointStore:
-    def __init__(self, session: AsyncSession, project_id: str) -> None:
-        self._session = session
-        self._project_id = project_id
-
+class CheckpointStore(ProjectRows):
     async def insert(self, checkpoint: Checkpoint, *, object_key: str) -> None:
         """Inserts the checkpoint of a step; does nothing when the step has one already."""
         await self._session.execute(

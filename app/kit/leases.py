@@ -35,7 +35,7 @@ from sqlalchemy.sql.elements import ColumnElement
 
 from app.accounts.tables import OrganizationTable, ProjectTable
 from app.kit.errors import LeaseLost
-from app.kit.sql import Base, Id, Now, Timestamp
+from app.kit.sql import Base, Id, Now, SessionRows, Timestamp
 
 
 class OrganizationVirtualTimeTable(Base):
@@ -149,15 +149,12 @@ def lease_lost(lease: Lease) -> LeaseLost:
     return LeaseLost(f"{lease.id} is no longer held at fence {lease.fence}")
 
 
-class LeasedRows:
+class LeasedRows(SessionRows):
     """Leases of one table, in a transaction that sees the rows that are claimed."""
 
     table: ClassVar[type[LeasedRow]]
     open_states: ClassVar[tuple[str, ...]]
     """States in which a row may be worked on."""
-
-    def __init__(self, session: AsyncSession) -> None:
-        self._session = session
 
     def changes_of_claim(self) -> Mapping[str, Any]:
         """Returns the columns that a claim sets besides those of lease and queue."""

@@ -24,7 +24,7 @@ from app.jobs.jobs import ENDED
 from app.jobs.tables import CheckpointTable
 from app.jobs.tables import FineTuningJobTable as Jobs
 from app.kit.errors import WrongState
-from app.kit.sql import Keyset, from_row, storable
+from app.kit.sql import Keyset, ProjectRows, from_row, storable
 from app.models.adapters import OPEN_EXPORTS, ExportStage, ExportStatus, ModelExport, no_export
 from app.models.models import CHECKPOINT_NAMES
 from app.models.tables import OPEN, TunedModelTable
@@ -74,11 +74,7 @@ def _dropped(
     )
 
 
-class ExportStore:
-    def __init__(self, session: AsyncSession, project_id: str) -> None:
-        self._session = session
-        self._project_id = project_id
-
+class ExportStore(ProjectRows):
     async def insert(self, export: ModelExport) -> None:
         """Raises `WrongState` while another export of the model and kind is open."""
         inserted_id = await self._session.scalar(

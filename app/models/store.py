@@ -30,7 +30,7 @@ from app.jobs.tables import CheckpointTable as Checkpoint
 from app.jobs.tables import FineTuningJobTable as Jobs
 from app.kit.errors import InvalidRequest, NotFound, WrongState
 from app.kit.ids import new_id
-from app.kit.sql import Keyset, from_row, storable
+from app.kit.sql import Keyset, ProjectRows, from_row, storable
 from app.models.adapters import OPEN_EXPORTS
 from app.models.chat import StoredCompletion
 from app.models.export_store import model_dropped
@@ -45,11 +45,7 @@ from app.teaching.students.tables import StudentTable as Students
 _Text = ColumnElement[str] | InstrumentedAttribute[str]
 
 
-class ModelStore:
-    def __init__(self, session: AsyncSession, project_id: str) -> None:
-        self._session = session
-        self._project_id = project_id
-
+class ModelStore(ProjectRows):
     async def insert(self, model: TunedModel) -> None:
         """Inserts a model; does nothing when the name exists, so that a commit can be repeated."""
         await self._session.execute(
@@ -223,11 +219,7 @@ def _names(document: InstrumentedAttribute[Any], path: str, model: _Text) -> Col
     return func.jsonb_path_exists(document, path_of_model, func.jsonb_build_object("model", model))
 
 
-class PermissionStore:
-    def __init__(self, session: AsyncSession, project_id: str) -> None:
-        self._session = session
-        self._project_id = project_id
-
+class PermissionStore(ProjectRows):
     async def grant(
         self, model_name: str, target_project_ids: Sequence[str], *, organization_id: str
     ) -> list[CheckpointPermission]:
@@ -296,11 +288,7 @@ def _to_permission(row: Permission) -> CheckpointPermission:
     return from_row(CheckpointPermission, row, project_id=row.target_project_id)
 
 
-class StoredCompletionStore:
-    def __init__(self, session: AsyncSession, project_id: str) -> None:
-        self._session = session
-        self._project_id = project_id
-
+class StoredCompletionStore(ProjectRows):
     async def insert(self, new: StoredCompletion, *, size: int) -> None:
         await self._session.execute(
             insert(Stored).values(

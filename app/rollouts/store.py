@@ -20,12 +20,11 @@ from sqlalchemy import (
     tuple_,
 )
 from sqlalchemy.dialects.postgresql import ARRAY
-from sqlalchemy.ext.asyncio import AsyncSession
 from sqlalchemy.sql.elements import ColumnElement
 
 from app.kit.errors import NotFound
 from app.kit.ids import Split
-from app.kit.sql import Keyset, fitting, storable
+from app.kit.sql import Keyset, ProjectRows, fitting, storable
 from app.rollouts.rollouts import (
     BINS,
     PassCount,
@@ -73,11 +72,7 @@ _INDEXED: Final = 200
 _FIELDS = tuple(field.name for field in fields(RolloutRow))
 
 
-class RolloutStore:
-    def __init__(self, session: AsyncSession, project_id: str) -> None:
-        self._session = session
-        self._project_id = project_id
-
+class RolloutStore(ProjectRows):
     async def insert_many(
         self,
         job_id: str,

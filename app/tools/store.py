@@ -2,10 +2,9 @@
 
 from sqlalchemy import Select, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.kit.errors import InvalidRequest, NotFound, WrongState
-from app.kit.sql import Keyset, cut, from_row, unix
+from app.kit.sql import Keyset, ProjectRows, cut, from_row, unix
 from app.tools.registry import Noun, RegisteredVersion
 from app.tools.tables import RegisteredObjectTable as Head
 from app.tools.tables import RegisteredVersionTable as Version
@@ -14,11 +13,7 @@ _NEWEST_FIRST = Keyset((Head.created_at, Head.id), descending=True)
 _NAME_INDEX = "uq_registered_objects_living_name"
 
 
-class RegistryStore:
-    def __init__(self, session: AsyncSession, project_id: str) -> None:
-        self._session = session
-        self._project_id = project_id
-
+class RegistryStore(ProjectRows):
     async def insert(self, new: RegisteredVersion) -> None:
         head = insert(Head).values(
             id=new.id,

@@ -19,7 +19,7 @@ from app.database import Database
 from app.events.store import CommittedEvent
 from app.kit.ids import new_id
 from app.kit.leases import Lease, LeasedRows, is_held, is_unleased, lease_lost
-from app.kit.sql import unix
+from app.kit.sql import SessionRows, unix
 from app.kit.transactions import BaseUnitOfWork, Sessions
 from app.webhooks.events import AttemptOutcome, DeliveryError, DeliveryStatus, WebhookEvent
 from app.webhooks.tables import WebhookDeliveryTable as Table
@@ -27,10 +27,7 @@ from app.webhooks.tables import WebhookEndpointTable as Endpoint
 from app.webhooks.tables import WebhookEventTable as Event
 
 
-class WebhookFanOut:
-    def __init__(self, session: AsyncSession) -> None:
-        self._session = session
-
+class WebhookFanOut(SessionRows):
     async def fan_out(self, event: CommittedEvent) -> None:
         """Writes the event's deliveries; none when no endpoint is subscribed to it.
 

@@ -4,10 +4,9 @@ from datetime import UTC
 from typing import Any
 
 from sqlalchemy import delete, func, insert, select, text, update
-from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.kit.errors import InvalidRequest, NotFound, WrongState
-from app.kit.sql import Keyset, cut, from_row, unix
+from app.kit.sql import Keyset, ProjectRows, cut, from_row, unix
 from app.webhooks.events import (
     MAX_ENDPOINTS,
     DeliveryError,
@@ -36,11 +35,7 @@ _SUBSCRIBE = text("""
 """)
 
 
-class WebhookEndpointStore:
-    def __init__(self, session: AsyncSession, project_id: str) -> None:
-        self._session = session
-        self._project_id = project_id
-
+class WebhookEndpointStore(ProjectRows):
     async def insert(self, endpoint: WebhookEndpoint, *, secrets: bytes) -> None:
         """Raises `InvalidRequest` when the project has reached its limit."""
         await self._session.execute(_LOCK, {"name": f"webhook_endpoints/{self._project_id}"})
