@@ -384,7 +384,7 @@ class Factory:
         ports = PreflightPorts(
             probes=EndpointProbes(self._egress(), self._signer()),
             inspections=self._context.inspections,
-            tries=GraderTries(self._sandbox()),
+            tries=GraderTries(self.trials().grading()),
             judges=self.judge_models(),
             base_models=self._base_models,
         )

@@ -1,4 +1,5 @@
-"""Asks each address of a create call once, and tries its python graders on a few rows.
+"""Asks each address of a create call once, and tries its graders: those that ask a server on one
+answer, python graders on a few rows.
 
 A grader's failure is an error only if no answer could avoid it: code that expects a format which
 the tried answers lack gets a warning.
@@ -19,12 +20,14 @@ from pydantic import ValidationError
 
 from app.files.datasets import grader_item
 from app.graders.definitions import is_used, unused_paths
-from app.graders.kinds.python import RETURNED, PythonGrader, PythonScorer, python_graders
+from app.graders.grader_model import GraderModel, graders_in
+from app.graders.kinds.python import RETURNED, PythonGrader, PythonScorer
 from app.graders.scorer import (
     BAD_SCORE,
     BEYOND,
     BoundedScorer,
     GradeRequest,
+    GradingPorts,
     ScoreFault,
     Scorer,
     text_sample,
@@ -51,7 +54,6 @@ from app.tools.environment_calls import (
 from app.tools.environments import PARAM
 from app.tools.mcp_listings import SERVERS, ListingFault, clashes, functions_of
 from app.tools.mcp_servers import MAX_MCP_SERVERS, McpServerSpec, McpTool
-from app.tools.sandbox import Sandbox
 from app.tools.tools import new_trace_id
 
 NOT_FOUND: Final = "environment_not_found"
@@ -289,8 +291,8 @@ class _Failure:
 
 
 class GraderTries:
-    def __init__(self, sandbox: Sandbox) -> None:
-        self._sandbox = sandbox
+    def __init__(self, grading: GradingPorts) -> None:
+        self._grading = grading
 
     async def issues(
         self,
@@ -299,33 +301,75 @@ class GraderTries:
         *,
         reported: Collection[str | None],
     ) -> list[PreflightIssue]:
-        """Leaves out graders whose source is `reported`."""
+        """Leaves out graders of which a part is `reported`."""
         if not rows:
             return []
         unused = await asyncio.to_thread(unused_paths, method)
-        used = (found for found in python_graders(method) if is_used(found[0], unused))
-        graders = [
-            (parameter(_ROOT, (*path, "source")), grader)
-            for path, grader in islice(used, MAX_GRADERS)
+        used = [
+            (parameter(_ROOT, path), grader)
+            for path, grader in graders_in(method)
+            if is_used(path, unused)
         ]
-        tried = [(param, grader) for param, grader in graders if param not in reported]
+        asked = [
+            (param, grader)
+            for param, grader in used
+            if grader.asks_server
+            and not grader.compares_rollouts
+            and not any(fault and fault.startswith(param) for fault in reported)
+        ]
+        answered = await asyncio.gather(
+            *(self._asked(param, grader, rows[0]) for param, grader in asked[:MAX_GRADERS])
+        )
+        programs = await self._programs(used, rows, reported)
+        return [issue for issue in (*answered, *programs) if issue is not None]
+
+    async def _asked(
+        self, param: str, grader: GraderModel, row: SampleRow
+    ) -> PreflightIssue | None:
+        """Grades one answer. Nothing is tried again: a server that is down has its own issue."""
+        item = grader_item(row.item)
+        answer = next(_own_texts(row.item), _ANSWERS[0])
+        request = GradeRequest(
+            sample=text_sample(answer), item=item, trace_id=new_trace_id(), call_id=new_id("grade_")
+        )
         try:
             async with asyncio.timeout(_LIMIT_S):
-                found = [await self._issue(param, grader, rows) for param, grader in tried]
+                scorer = await asyncio.to_thread(grader.scorer, self._grading, source=param)
+                await BoundedScorer(scorer, source=param).score(request)
+        except (ScoreFault, TimeoutError) as fault:
+            reason = fault.message if isinstance(fault, ScoreFault) else f"none in {_LIMIT_S:g} s"
+            message = (
+                f"'{param}' has no score for one answer to {row.param} line "
+                f"{row.line}: {reason}. A rollout that it fails on is lost, not graded 0; {_TRY}."
+            )
+            return PreflightIssue("warning", "grader_fails", message, param, row.line)
+        return None
+
+    async def _programs(
+        self,
+        used: Sequence[tuple[str, GraderModel]],
+        rows: Sequence[SampleRow],
+        reported: Collection[str | None],
+    ) -> list[PreflightIssue | None]:
+        programs = ((at, one) for at, one in used if isinstance(one, PythonGrader))
+        sources = ((f"{param}.source", grader) for param, grader in islice(programs, MAX_GRADERS))
+        tried = [found for found in sources if found[0] not in reported]
+        try:
+            async with asyncio.timeout(_LIMIT_S):
+                return [await self._issue(param, grader, rows) for param, grader in tried]
         except TimeoutError:
             message = (
                 f"The python graders had no score for all {len(rows)} rows that were tried within "
                 f"{_LIMIT_S:g} s; {_TRY}."
             )
             return [PreflightIssue("warning", "grader_not_tried", message, tried[0][0])]
-        return [issue for issue in found if issue is not None]
 
     async def _issue(
         self, param: str, grader: PythonGrader, rows: Sequence[SampleRow]
     ) -> PreflightIssue | None:
         slots = asyncio.Semaphore(_AT_ONCE)
         scorer = BoundedScorer(
-            PythonScorer(grader, self._sandbox, source=grader.name), source=grader.name
+            PythonScorer(grader, self._grading.sandbox, source=grader.name), source=grader.name
         )
 
         async def attempt(row: SampleRow) -> _Failure | None:

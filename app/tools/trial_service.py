@@ -147,7 +147,7 @@ class TrialService:
     async def scorer(self, grader: AnyGrader, param: str) -> Scorer:
         await self._check(grader, param)
         # Parses every template again, and compiles every schema.
-        return await asyncio.to_thread(build_scorer, grader, self._grading())
+        return await asyncio.to_thread(build_scorer, grader, self.grading())
 
     async def run_tool(self, trial: ToolTrial) -> ToolOutcome:
         tool, egress = trial.tool, self._ports.egress
@@ -178,12 +178,12 @@ class TrialService:
             await check_definition(
                 plan.generator, SCENARIO_PARAM, egress=self._ports.egress, models=self._models
             )
-            return await ScenarioWriter(self._grading().judges, plan).write()
+            return await ScenarioWriter(self.grading().judges, plan).write()
 
     async def _check(self, grader: AnyGrader, param: str) -> None:
         await check_definition(grader, param, egress=self._ports.egress, models=self._models)
 
-    def _grading(self) -> GradingPorts:
+    def grading(self) -> GradingPorts:
         endpoints = self._endpoints(self._ports.egress, GRADER_RUN_LIMIT_S)
         operators = self._endpoints(self._ports.judge_egress, GRADER_RUN_LIMIT_S)
         judges = RoutedJudges(

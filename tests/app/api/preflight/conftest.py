@@ -14,6 +14,8 @@ from tests.support.stack import Database
 @pytest.fixture
 async def customer() -> AsyncIterator[EndpointServer]:
     def script(request: ReceivedRequest) -> Reply:
+        if request.path == "/grade" and request.body:
+            return Reply(json={"score": 1.0})
         return Reply({"/broken": 503, "/posts-only": 501}.get(request.path, 405))
 
     async with endpoint(script) as server:

@@ -38,7 +38,8 @@ async def test_a_good_call_is_valid_and_estimated(
     [grader] = report["endpoints"]
     assert (grader["param"], grader["reachable"]) == ("method.reinforcement.grader.url", True)
     assert grader["status"] == 405
-    assert [request.path for request in customer.received] == ["/grade"]
+    # Asked whether it is there, then for one score.
+    assert [request.path for request in customer.received] == ["/grade", "/grade"]
     assert await job_count(api) == 0
 
 
@@ -293,3 +294,19 @@ async def test_the_path_of_settings_beside_the_method_is_named(
     param = "method.reinforcement" if key == "reinforcement" else f"method.reinforcement.{key}"
     assert reply.status_code == 400
     assert f"Did you mean '{param}'? Move it there" in reply.json()["error"]["message"]
+
+
+async def test_a_grader_that_asks_a_server_grades_one_answer(
+    api: Api, call: dict[str, Any], customer: EndpointServer
+) -> None:
+    grader = call["method"]["reinforcement"]["grader"]
+    assert (await validate_call(api, call))["warnings"] == []
+    (graded,) = [each for each in customer.received if each.body]
+    sent = graded.json
+    assert (graded.path, sorted(sent)) == ("/grade", ["item", "sample", "trace_id"])
+    grader["url"] = customer.url("/other")
+    (warned,) = (await validate_call(api, call))["warnings"]
+    assert warned["code"] == "grader_fails"
+    assert (warned["param"], warned["line"]) == ("method.reinforcement.grader", 1)
+    assert "answered 405" in warned["message"]
+    assert "is lost, not graded 0" in warned["message"]
