@@ -1,4 +1,4 @@
-"""A supervisor renews a job's lease, as its run blocks the event loop; others renew their own."""
+"""The kinds of leased work. A supervisor renews a job's lease, as its run blocks the event loop."""
 
 from datetime import timedelta
 from typing import Final

@@ -1,4 +1,4 @@
-"""The actor of a request: the key, session or command that changes something, and its address."""
+"""Organizations, projects, keys, service accounts and sessions."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum

@@ -1,7 +1,4 @@
-"""Usage and costs on the wire. Source: the hosted API's `UsageResponse` and its results.
-
-Results of fine-tuning are an extension in the same shape.
-"""
+"""Usage, costs and the audit log on the wire. Source: the hosted API's `UsageResponse`."""
 
 from collections.abc import Callable
 from typing import Any, ClassVar, Generic, Literal, TypeVar

@@ -1,4 +1,4 @@
-"""`agent-rft plan`: the memory plan of a model, printed by a process that may import torch."""
+"""`agent-rft up` and `plan`: chooses the base model, checks it, and starts the supervisor."""
 
 import contextlib
 import json

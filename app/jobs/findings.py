@@ -1,4 +1,4 @@
-"""Curves of a job, and findings: sentences about its state, each with a severity."""
+"""Curves of a job as replies and pages show them, and findings: sentences about its state."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -235,7 +235,7 @@ class JobOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewJob(JobOptions):
-    """A create call as a domain value, before any look-up."""
+    """A create call after its look-ups: files have ids, references are definitions."""
 
     training_file: str
     validation_file: str | None
@@ -398,6 +398,8 @@ RequestedMethod = SupervisedMethod | DpoMethod | ReinforcementBody
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobRequest(JobOptions):
+    """A create call as a domain value, before any look-up."""
+
     training_file: str | None
     validation_file: str | None
     curriculum: SentCurriculum | None = None

@@ -1,4 +1,4 @@
-"""Measures for how long an endpoint has given no usable answer, and how many rollouts wait for it.
+"""Calls endpoints with retries and limits, and measures for how long one has given no answer.
 
 Works in a single event loop.
 """

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
-
-import jsonschema_rs
+from typing import TYPE_CHECKING, Any
 
 from app.kit.errors import InvalidRequest
 from app.kit.fields import Path, parameter
+
+if TYPE_CHECKING:
+    import jsonschema_rs
 
 _META_SCHEMA = "https://json-schema.org/draft/2020-12/schema"
 
@@ -39,6 +40,8 @@ def refuse_function_schema(schema: Mapping[str, Any], param: str, name: str) -> 
 
 
 @cache
-def _meta_validator() -> jsonschema_rs.Draft202012Validator:
+def _meta_validator() -> "jsonschema_rs.Draft202012Validator":
+    import jsonschema_rs  # noqa: PLC0415 - the environment of vLLM, which reads turns, lacks it
+
     # Values may be secrets, so no message shows them.
     return jsonschema_rs.Draft202012Validator({"$ref": _META_SCHEMA}, mask="the value")

@@ -1,4 +1,4 @@
-"""Exit codes of `agent-rft` and of the programs that it runs. Each has one meaning."""
+"""Starting our own programs: exit codes, priorities, and an end with the parent."""
 
 import ctypes
 import os

@@ -1,4 +1,4 @@
-"""Regular expressions of short texts that customers send, each with its words for a refusal."""
+"""Texts that customers send: patterns, words of a refusal, and what Postgres can store."""
 
 import ast
 import re

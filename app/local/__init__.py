@@ -1,1 +1,1 @@
-"""Backups of a single-machine installation: taken while it runs, restored into a new directory."""
+"""Everything on one machine: servers, processes, base models, backups."""

@@ -1,4 +1,4 @@
-"""Finds the database and broker executables."""
+"""Runs Postgres and Valkey: the machine's executables, else those of the wheels."""
 
 import importlib.util
 import os

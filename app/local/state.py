@@ -1,4 +1,4 @@
-"""Errors of a single-machine installation, with messages that a user can act on."""
+"""An installation on one machine: its directory, state and ports, and why it cannot start."""
 
 import errno
 import fcntl

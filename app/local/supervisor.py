@@ -1,4 +1,4 @@
-"""Reports the progress of a start: a line for each part that is ready, with the seconds so far."""
+"""Starts, watches and restarts the processes of one machine, and announces the service."""
 
 import os
 import select

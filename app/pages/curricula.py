@@ -1,4 +1,4 @@
-"""Reads the form of examples, which may have a file and many cells."""
+"""The pages that make examples and show curricula."""
 
 import asyncio
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Reads a file as the training file of a job, by the same check as `POST …/jobs/validate`."""
+"""The pages of files; a file is read by the same check as `POST …/jobs/validate`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Reads a form of the playground."""
+"""The pages of models: the list, and the playground."""
 
 import asyncio
 import json

@@ -1,6 +1,4 @@
-"""Makes the sets of questions that a student must not forget: an eval of a recipe's grader, with
-one run whose rows the gate repeats.
-"""
+"""The pages of students: lessons, tests, what must not be forgotten, promotion."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Registered objects that are an endpoint of the customer: tools and environments."""
+"""Checks a definition with its addresses and judges, for create calls and registries."""
 
 import asyncio
 from collections.abc import Collection, Sequence

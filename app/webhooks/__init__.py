@@ -1,1 +1,1 @@
-"""The log of committed events, and webhook events."""
+"""Webhook endpoints, their events and deliveries."""

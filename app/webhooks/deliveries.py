@@ -1,4 +1,4 @@
-"""Makes webhook deliveries from committed events: one for each endpoint subscribed to the event.
+"""Deliveries as rows: made from committed events, claimed, and set to their next attempt.
 
 Works across tenants, for the worker's role only.
 """

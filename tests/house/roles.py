@@ -15,7 +15,7 @@ from typing import Final
 from tests.house.tree import Violation, imported, module_name, python_files, report
 
 _SERVICE: Final = r"app\.\w+\.(?:\w+_)?service\."
-_ROWS: Final = r"app\.(?!kit\.object_).*(?:store|tables)\."
+_ROWS: Final = r"app\..*(?:store|tables)\."
 _SQL: Final = r"(?:sqlalchemy|psycopg)\b"
 _WEB: Final = r"(?:fastapi|starlette|celery)\b"
 FORBIDDEN: Final = {
@@ -27,7 +27,7 @@ FORBIDDEN: Final = {
 SPEAK_SQL: Final = re.compile(
     r"app\.(?:\w+\.)*(?:\w+_)?(?:store|tables|claims|deliveries)"
     r"|app\.(?:local\.backup|database|across_tenants|maintenance|rewrapping|jobs\.rows)"
-    r"|app\.kit\.(?:sql|transactions|leases|queues)"
+    r"|app\.kit\.(?:sql|transactions|leases)"
 )
 """The modules of `app` that may speak SQL; every other is refused it."""
 

@@ -1,4 +1,6 @@
-"""An environment sees messages and tool calls; it must not know tokens, policies or limits."""
+"""What an episode acts in and samples from: the environment, which sees messages and calls alone,
+the policy, which gives tokens, and the limits.
+"""
 
 import time
 from collections.abc import Callable, Iterable

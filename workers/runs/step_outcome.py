@@ -1,7 +1,6 @@
 """The outcome of one step, in parts: one module writes each part, and none is changed later.
 `TrainedStep` comes from a scheduler or the supervised loop, `PublishedAdapter` from the publisher,
-`Validation` from an evaluation; the loop of a method composes the `StepOutcome` that the reporter
-commits. Plain data.
+`Validation` from an evaluation. `Stopping` decides from them whether the run ends.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Call before the fork and before metrics are imported: a metric is made in memory or in a file."""
+"""Serves a worker's metrics. Call it before they are imported: one is made in memory or a file."""
 
 import os
 import shutil

@@ -1,4 +1,4 @@
-"""Builds of files from feedback as rows."""
+"""Feedback and its builds into files, as rows."""
 
 from collections.abc import Collection, Sequence
 from typing import Any

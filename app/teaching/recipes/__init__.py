@@ -1,1 +1,1 @@
-"""Improvement plans: knobs in plain words, and the hyperparameters that they stand for."""
+"""Recipes: the starting points of improvement plans."""

@@ -1,1 +1,1 @@
-"""vLLM imports these: only the standard library, vLLM and `app.rendering` are on its path."""
+"""vLLM imports these from an environment of its own, which lacks most of our libraries."""

@@ -1,9 +1,8 @@
 """Reads turns in vLLM with the parsers of training, so that a client plays the episode that was
 trained: a call that cannot be parsed stays text, and reasoning ends where training ends it. vLLM
 imports this module by `--tool-parser-plugin`. It offers each pair of a tool-call format and a
-reasoning format as one parser, under the names of `app.rollouts.turns`. It imports only
-`app.rendering` of this project, and the parts of `app.domain` that `app.rendering` imports; all
-libraries come from vLLM's own environment.
+reasoning format as one parser, under the names of `app.rollouts.turns`. Of this project it
+imports what reads turns and templates, whose libraries vLLM's own environment has.
 """
 
 import importlib.util

@@ -1,1 +1,1 @@
-"""The reinforcement method: assembly, loop, evaluation, schedulers."""
+"""The reinforcement method: assembly, loop, evaluation."""

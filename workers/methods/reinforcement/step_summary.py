@@ -1,4 +1,6 @@
-"""The curves of a step. Discarded rollouts count in `discarded/*` only: no failure is a zero."""
+"""The curves, events and usage of a step. Discarded rollouts count in `discarded/*` alone: no
+failure is a zero.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
