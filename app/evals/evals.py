@@ -39,7 +39,6 @@ class EvalRunStatus(StrEnum):
 
 
 ALL_ITEMS_ERRORED: Final = "all_items_errored"
-"""Code of the error of a run without a score."""
 INVOCATIONS: Final = "invocation_count"
 OPEN_RUNS: Final = (EvalRunStatus.QUEUED, EvalRunStatus.IN_PROGRESS)
 EvalOrder = Literal["created_at", "updated_at"]
@@ -48,8 +47,6 @@ ItemStatus = Literal["pass", "fail", "error"]
 
 
 class RunPage(TypedDict):
-    """A page of runs: its conditions and its place."""
-
     status: EvalRunStatus | None
     after: str | None
     limit: int
@@ -86,8 +83,6 @@ class Eval:
 
 @dataclass(frozen=True, slots=True)
 class NewEval:
-    """A create call as a domain value."""
-
     name: str | None
     item_schema: dict[str, Any]
     include_sample_schema: bool
@@ -104,7 +99,6 @@ class ResultCounts:
 
 
 def nothing_scored(total: int, why: str | None) -> str:
-    """Returns the message about a run whose every item is an error. `why` is that of one item."""
     shown = "" if why is None else f" The first one: {why}"
     return f"Nothing could be scored: each of {total} output items is an error.{shown}"
 
@@ -140,7 +134,6 @@ class OutputItem:
     index: int
     """`datasource_item_id`: position in the data source, from 0."""
     sample_index: int = 0
-    """Number of the sample among those of its item, from 0."""
     status: ItemStatus
     datasource_item: dict[str, Any]
     results: list[dict[str, Any]]
@@ -177,7 +170,6 @@ def validation_run_id(job_id: str, step: int) -> str:
 
 
 def step_of(run_id: str, job_id: str) -> int | None:
-    """Returns the step whose validation has this run id, `None` for the id of another job."""
     start, _, step = run_id.rpartition("_")
     if f"{start}_" != validation_run_id(job_id, 0)[:-1] or not step.isdecimal() or len(step) > 9:  # noqa: PLR2004 - an int of the database
         return None
@@ -219,8 +211,6 @@ def token_usage(prompt: int, completion: int, cached: int = 0) -> dict[str, int]
 
 
 class Tally:
-    """Adds up a run item by item."""
-
     def __init__(self, criteria: Iterable[str]) -> None:
         self._total: dict[ItemStatus, int] = {"pass": 0, "fail": 0, "error": 0}
         self._criteria = {name: [0, 0] for name in criteria}
@@ -272,8 +262,6 @@ def no_item(item_id: str) -> NotFound:
 
 @dataclass(frozen=True, slots=True)
 class SampleScore:
-    """One sample of an item, and its score by each criterion."""
-
     index: int
     status: ItemStatus
     scores: Sequence[float]
@@ -336,7 +324,6 @@ class ValidationCounts:
 
     @property
     def status(self) -> EvalRunStatus:
-        """A validation without a reward has failed, as any run that could score nothing."""
         scored = self.errored < self.total
         return EvalRunStatus.COMPLETED if scored else EvalRunStatus.FAILED
 

@@ -81,7 +81,6 @@ class EvalStore(ProjectRows):
         await self._session.execute(_INSERT, row)
 
     async def get(self, eval_id: str) -> Eval:
-        """Raises `NotFound`."""
         return _to_eval(await self._row(eval_id))
 
     async def secrets(self, eval_id: str) -> bytes | None:
@@ -99,7 +98,6 @@ class EvalStore(ProjectRows):
         return [_to_eval(row) for row in page], more
 
     async def change(self, eval_id: str, values: dict[str, Any]) -> Eval:
-        """Sets `name` and `metadata` where `values` contains them. Raises `NotFound`."""
         columns = {"eval_metadata" if key == "metadata" else key: values[key] for key in values}
         row = await self._session.scalar(
             update(EvalTable)
@@ -112,7 +110,6 @@ class EvalStore(ProjectRows):
         return _to_eval(row)
 
     async def delete(self, eval_id: str) -> None:
-        """Deletes an eval with all its runs. Raises `NotFound`."""
         statement = delete(EvalTable).where(EvalTable.id == eval_id).returning(EvalTable.id)
         if await self._session.scalar(statement) is None:
             raise no_eval(eval_id)
@@ -160,7 +157,6 @@ class EvalItemStore(ProjectRows):
     async def done(
         self, run_id: str
     ) -> list[tuple[int, ItemStatus, list[dict[str, Any]], TokensByModel]]:
-        """Returns position, status, results and usage of every item that a run has."""
         rows = await self._session.execute(
             select(
                 EvalItemTable.position,
@@ -193,7 +189,6 @@ class EvalItemStore(ProjectRows):
         ]
 
     async def get(self, run: EvalRun, item_id: str) -> OutputItem:
-        """Raises `NotFound`."""
         row = await self._session.scalar(
             select(EvalItemTable).where(EvalItemTable.id == item_id, EvalItemTable.run_id == run.id)
         )
@@ -202,7 +197,6 @@ class EvalItemStore(ProjectRows):
         return _to_item(row, run)
 
     async def page(self, run: EvalRun, **wanted: Unpack[ItemPage]) -> tuple[list[OutputItem], bool]:
-        """Returns a page by position."""
         status, index, after = wanted["status"], wanted.get("index"), wanted["after"]
         query = select(EvalItemTable).where(
             EvalItemTable.project_id == self._project_id, EvalItemTable.run_id == run.id
@@ -312,8 +306,6 @@ class EvalRunStore(ProjectRows):
 
 
 class AttachedEvalRunStore(ProjectRows):
-    """Writes of a job's worker, for the evals that are attached to the job."""
-
     async def insert(self, run: EvalRun) -> None:
         """Takes no look at quotas. Raises `NotFound` for an eval that was deleted, and leaves the
         transaction usable: the end of a job is in it.
@@ -370,7 +362,6 @@ class LeasedEvalRunStore:
         return (await self._session.scalars(owner.where(EvalRunTable.id == self._run_id))).one()
 
     async def age_s(self) -> float:
-        """Returns the seconds since the run was claimed first, on the database's clock."""
         age = select(func.extract("epoch", func.now() - EvalRunTable.started_at))
         return float(
             (await self._session.scalars(age.where(EvalRunTable.id == self._run_id))).one()
@@ -430,7 +421,6 @@ class ValidationRunStore(SessionRows):
         limit: int,
         descending: bool,
     ) -> tuple[list[ValidationCounts], bool]:
-        """Returns a page by step; `after` is the last step of the page before."""
         query = self._validations(job_id, threshold)
         if status is not None:
             query = query.having(_ended_as(status))
@@ -451,7 +441,6 @@ class ValidationRunStore(SessionRows):
     async def items(
         self, job_id: str, step: int, threshold: float | None, **wanted: Unpack[ItemPage]
     ) -> tuple[list[RolloutRow], bool]:
-        """Returns a page by prompt and sample."""
         status, index, after = wanted["status"], wanted.get("index"), wanted["after"]
         query = select(RolloutTable).where(*_of(job_id), RolloutTable.step == step)
         if index is not None:

@@ -29,7 +29,6 @@ class CommittedEvent:
     type: str
     """A `JobEventType`, an `EventType`, or one of a newer version."""
     subject: str
-    """Id of the job or of the eval run."""
     data: dict[str, Any]
     """Level, message and data of a job's event. Empty for the end of a job or of a run."""
     created_at: float
@@ -70,7 +69,6 @@ class EventCursorTable(FencedRow, Base):
     """Id of the project or of the job whose events are read, or `*` for the events of all projects.
     """
     position: Mapped[int] = mapped_column(BigInteger, server_default="0")
-    """The last event that the consumer has handled."""
 
 
 _INSERT = insert(cast("CoreTable", EventLogTable.__table__)).inline()  # returns no key
@@ -82,7 +80,6 @@ _JOB_EVENT_TYPES: Final[dict[str, JobEventType]] = {
 
 
 def wrote_end(session: AsyncSession) -> bool:
-    """True once the transaction has logged an end, which webhooks announce."""
     return _WROTE_END in session.info
 
 

@@ -29,8 +29,6 @@ _RESET: Final = struct.pack("ii", 1, 0)
 
 
 class ReaderDeadline:
-    """Watches one connection from `begin` to `end`."""
-
     def __init__(self, transport: asyncio.Transport, *, seconds: float) -> None:
         self._transport = transport
         self._connection = transport.get_extra_info("socket")
@@ -64,7 +62,6 @@ class ReaderDeadline:
             self._timer = None
 
     def check(self) -> None:
-        """Restarts the deadline if the client took bytes; aborts after `CHECKS` without any."""
         if self.unread_bytes < self._unread_bytes:
             self.begin()
             return

@@ -110,7 +110,6 @@ def estimate_of(
     pace: Pace | None,
     knows_jobs: bool = True,
 ) -> Estimate | None:
-    """Returns `None` for other methods, and for a call or dataset that cannot be used."""
     if new is None or not isinstance(new.method, ReinforcementMethod) or dataset is None:
         return None
     training, validation = dataset.training, dataset.validation
@@ -161,7 +160,6 @@ def _explanation(pace: Pace | None, tokens_per_s: float | None, *, knows_jobs: b
 
 
 def model_fault(base: BaseModelSpec | None, *, runs_calls: bool) -> InvalidRequest | None:
-    """Returns why a model cannot be trained here, or not with tools; slow the first time."""
     if base is None:
         return None
     message = f"Model {base.name} cannot be trained here: {base.refusal}"
@@ -177,7 +175,6 @@ def model_fault(base: BaseModelSpec | None, *, runs_calls: bool) -> InvalidReque
 def base_model(
     body: dict[str, Any], base_models: tuple[BaseModelSpec, ...], issues: list[PreflightIssue]
 ) -> BaseModelSpec | None:
-    """Returns the base of the model that the call names. An unknown name adds an issue."""
     name = body.get("model")
     if not isinstance(name, str):
         return None
@@ -228,8 +225,6 @@ def inspection_request(
 
 @dataclass(frozen=True, slots=True)
 class CalledAddress:
-    """An address of the customer that the job would call."""
-
     param: str
     name: str
     url: str
@@ -241,7 +236,6 @@ class CalledAddress:
 
 
 def called_addresses(method: dict[str, Any]) -> list[CalledAddress]:
-    """Returns tools, then graders, at any depth; MCP servers are listed instead."""
     unused = unused_paths(reinforcement_of(method))
     found = [
         CalledAddress(
@@ -258,7 +252,6 @@ def called_addresses(method: dict[str, Any]) -> list[CalledAddress]:
 
 
 def called_models(method: dict[str, Any], kind: FieldKind) -> Iterator[tuple[str, str]]:
-    """Yields parameter and value of each judge or embedding, but for parts that are never run."""
     unused = unused_paths(reinforcement_of(method))
     for field in called_fields(method):
         if field.kind is kind and is_used(field.path, unused):
@@ -430,7 +423,6 @@ _FILE: Final = "the file of the service that this names, and its rows"
 
 
 def unchecked_parts(body: dict[str, Any], files: dict[str, Path | None]) -> list[PreflightIssue]:
-    """Returns a warning for each part of a call that only a service can check."""
     found = islice(_parts_checks(body, files), _MOST)
     return [
         PreflightIssue("warning", NOT_CHECKED, f"Not checked on this machine: {what}.", param)
@@ -502,7 +494,6 @@ def _rows(body: dict[str, Any], files: dict[str, Path | None]) -> Iterator[tuple
 
 
 def is_service_file(name: object) -> bool:
-    """Returns whether a text is the id of a file of a service, not a file on this machine."""
     return isinstance(name, str) and name.startswith("file-") and not Path(name).is_file()
 
 

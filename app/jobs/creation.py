@@ -87,7 +87,6 @@ from app.tools.tools import ToolSpec
 
 
 def creation_warnings(new: NewJob, walked: Sequence[WalkedField]) -> list[str]:
-    """Returns one message for each kind of warning; `walked` are the fields of the method."""
     kind = new.method.kind
     keys = [*new.unread, *unread(walked, f"method.{kind}", parameters_of(kind, new.method))]
     of_call = call_warnings(
@@ -107,8 +106,6 @@ def creation_warnings(new: NewJob, walked: Sequence[WalkedField]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class CheckedMethod:
-    """A method without faults, as far as no look-up shows them."""
-
     definition: Definition
     uncalled: Collection[str]
     """The fields whose addresses and judges the job never calls."""
@@ -118,7 +115,6 @@ class CheckedMethod:
 
 
 def checked_method(new: NewJob) -> CheckedMethod:
-    """Raises `InvalidRequest` with the parameter of the first fault."""
     kind = new.method.kind
     definition = Definition.of(f"method.{kind}", new.method)
     method, uncalled = new.method, tuple[str, ...]()
@@ -158,8 +154,6 @@ class ReferenceServices(Protocol):
 
 
 class RegisteredReferences:
-    """What the references of a call stand for: definitions, files and the choice of `auto`."""
-
     def __init__(
         self,
         database: Database,
@@ -274,7 +268,6 @@ class RegisteredReferences:
                 assert_never(source)
 
     async def environment_files(self, environment: BuiltIn, made: list[str]) -> dict[str, str]:
-        """Writes the tasks as files; see `files`."""
         from app.jobs.dataset_checks import tasks_of  # noqa: PLC0415 - for few calls
 
         inspections, file_id = self._inspections, environment.problem_file
@@ -351,8 +344,6 @@ class RegisteredReferences:
 
 @dataclass(frozen=True, slots=True)
 class CreationPorts:
-    """Clients of the service, except the database, and the base models of the installation."""
-
     queue: JobQueue
     egress: Egress
     secret_box: SecretBox
@@ -370,7 +361,6 @@ class JobCreationService:
         self._jobs = database.jobs(tenant)
 
     async def create(self, request: JobRequest) -> Job:
-        """Inserts a job and notifies a worker. Raises `InvalidRequest` with the parameter."""
         async with self._ports.references.resolved(request) as new:
             return await self.create_resolved(new)
 
@@ -440,7 +430,6 @@ class JobCreationService:
                 await check_item_file(unit, file_of(each), f"{root}.{ROOT}.source.id")
 
     async def create_resolved(self, new: NewJob) -> Job:
-        """Inserts a job whose references are replaced by their definitions, as `create` does."""
         model, method = await self._check(new)
         if new.evals:  # now: the job's end starts the runs of both models unchecked
             async with self._database.tenant(self._tenant) as unit:
@@ -472,7 +461,6 @@ class JobCreationService:
         self._ports.file_validation.start(self._tenant, job_id)
 
     async def _resolve_model(self, name: str) -> str:
-        """Returns a base model's dated name, a tuned one's, or a student's answering model."""
         student, sent = student_named(name), name
         if student is not None:
             async with self._database.tenant(self._tenant) as unit:

@@ -74,7 +74,6 @@ class MetricStore(ProjectRows):
     async def curve(
         self, job_id: str, *, names: list[str] | None, split: Split | None, after_step: int | None
     ) -> list[MetricPoint]:
-        """Returns points by name, split and step."""
         query = select(Point).where(*_chosen(job_id, names, split, after_step=after_step))
         rows = await self._session.scalars(query.order_by(Point.name, Point.split, Point.step))
         return [_to_point(row) for row in rows]
@@ -88,7 +87,6 @@ class MetricStore(ProjectRows):
         behind: MetricPoint | None,
         limit: int,
     ) -> list[MetricPoint]:
-        """Returns points by name, split and step, from the first one after a point."""
         order = (Point.name, Point.split, Point.step)
         query = select(Point).where(*_chosen(job_id, names, split, after_step=None))
         if behind is not None:
@@ -138,7 +136,6 @@ def _chosen(
 
 
 def _extremes(ranked: Subquery, count: int) -> Select[Any]:
-    """Selects the points of `extremes` from those with their `rank` and that of the `last` one."""
     stretches = max((count - 2) // 2, 0)
     rank, last = ranked.c.rank, ranked.c.last
     is_end = or_(rank == last, rank == 0) if count > 1 else rank == last
@@ -171,7 +168,6 @@ class OutlineStore(SessionRows):
     async def summaries(
         self, job_ids: Sequence[str], names: Sequence[str] | None = None
     ) -> list[CurveSummary]:
-        """Returns a summary of each curve of these jobs, by job, name and split."""
         ends = [
             func.array_agg(aggregate_order_by(value, order), type_=ARRAY(value.type))[1]
             for order, values in (
@@ -193,7 +189,6 @@ class OutlineStore(SessionRows):
     async def outlines(
         self, job_id: str, curves: Sequence[CurveKey], *, size: int
     ) -> list[PackedCurve]:
-        """Returns of each block the lowest, the highest and the last point."""
         steps, values = (_joined(*columns) for columns in _DRAWN)
         query = (
             select(Block.name, Block.split, steps, values)
@@ -208,7 +203,6 @@ class OutlineStore(SessionRows):
         return await self._read(query, every=size) if curves else []
 
     async def whole(self, job_id: str, curves: Sequence[CurveKey]) -> list[PackedCurve]:
-        """Returns curves with all of their points."""
         query = _packed((Point.name, Point.split), Point.step, Point.value).where(
             Point.job_id == job_id, tuple_(Point.name, Point.split).in_(curves)
         )
@@ -217,7 +211,6 @@ class OutlineStore(SessionRows):
     async def edges(
         self, job_id: str, curves: Sequence[CurveKey], *, count: int
     ) -> list[PackedCurve]:
-        """Returns so many first points of each curve, and as many last ones."""
         if not curves:
             return []
         wanted = row_values(column("name", Text), column("split", Text), name="wanted").data(

@@ -270,7 +270,6 @@ def _tool_issues(
 def _training_issues(
     request: InspectionRequest, training: ReadFile | None
 ) -> Iterator[PreflightIssue]:
-    """Yields the settings that do not fit the rows of the training file."""
     if training is None or not training.rows:
         return
     size, sent = request.batch_size, request.hyperparameters
@@ -337,7 +336,6 @@ def choice_warnings(choice: GraderChoice) -> list[PreflightIssue]:
 def choose_from_files(
     training: Path, validation: Path | None, auto: AutoGrader, response_format: Any
 ) -> GraderChoice:
-    """Raises `InvalidRequest` if the rows lack a key, `OSError` if a file does not exist."""
     facts = [*_facts_of(training, "training", most=MAX_TRAIN_EXAMPLES)]
     if validation is not None:
         facts += _facts_of(validation, "validation", most=MAX_VALID_EXAMPLES)

@@ -49,7 +49,6 @@ class Usage:
     """Cost in `currency`; `None` while the operator has set no price."""
     currency: str | None = None
     model_graders: dict[str, dict[str, float]] = field(default_factory=dict)
-    """Tokens of model graders, by model."""
 
     def plus(self, other: "Usage") -> "Usage":
         amounts = {
@@ -187,7 +186,6 @@ TRANSITIONS: dict[JobStatus, frozenset[JobStatus]] = {
 
 TERMINAL = frozenset(status for status, following in TRANSITIONS.items() if not following)
 ENDED: Final = tuple(sorted(status.value for status in TERMINAL))
-"""The terminal states as stored in rows."""
 
 
 OPEN_JOBS: Final = (
@@ -235,8 +233,6 @@ class JobOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewJob(JobOptions):
-    """A create call as a domain value, before any look-up."""
-
     training_file: str
     validation_file: str | None
     """`None` is possible for other methods than reinforcement only."""
@@ -246,8 +242,6 @@ class NewJob(JobOptions):
 
 @dataclass(frozen=True, slots=True)
 class QueuePosition:
-    """Position among the waiting jobs of the whole installation."""
-
     position: int
     """1 is next."""
     estimated_start: int | None
@@ -296,7 +290,6 @@ class Job:
     caps: Caps = NO_CAPS
     priority: int = 0
     usage: Usage | None = None
-    """Usage of all committed work; `None` before there is any."""
     ended_early: dict[str, Any] | None = None
     """The rule that ended the job before its last step: `{rule, action, step, reason}`."""
     reproducibility: dict[str, Any] | None = None
@@ -352,7 +345,6 @@ class StatusCount:
     status: JobStatus
     jobs: int
     oldest_s: float
-    """Seconds since the oldest of them was queued."""
 
 
 LAST_EVENT_ID: Final = "Last-Event-ID"
@@ -361,8 +353,6 @@ LAST_EVENT_ID: Final = "Last-Event-ID"
 
 @dataclass(frozen=True, slots=True)
 class StreamedEvent:
-    """An event with the points of the curves that were committed with it."""
-
     position: int
     event: JobEvent
     points: Sequence[MetricPoint] = ()
@@ -404,7 +394,6 @@ class JobRequest(JobOptions):
     method: RequestedMethod
 
     def check_files(self) -> None:
-        """Raises `InvalidRequest` unless one of files, curriculum and environment is sent."""
         if self.environment is not None:
             self._check_environment_alone()
             return
@@ -428,7 +417,6 @@ class JobRequest(JobOptions):
         self.required_files(CURRICULUM, validation)
 
     def required_files(self, training: str | None, validation: str | None) -> str:
-        """Returns the training file. Raises `InvalidRequest` at what brings the rows."""
         try:
             return required_files(self.method, training, validation)
         except InvalidRequest as fault:
@@ -447,7 +435,6 @@ class JobRequest(JobOptions):
 
     @property
     def environment(self) -> BuiltIn | None:
-        """The built-in environment that provides the tasks."""
         method = self.method
         return built_in(method.environment) if isinstance(method, ReinforcementBody) else None
 
@@ -461,7 +448,6 @@ class JobRequest(JobOptions):
                 )
 
     def with_files(self, body: dict[str, Any]) -> "JobRequest":
-        """Returns the call with the files of its resolved JSON, instead of other sources."""
         if self.curriculum is None and self.environment is None:
             return self
         return replace(
@@ -472,7 +458,6 @@ class JobRequest(JobOptions):
         )
 
     def with_grader(self, choice: GraderChoice | None) -> "JobRequest":
-        """Returns the call with the chosen grader instead of `auto`."""
         if choice is None or not isinstance(self.method, ReinforcementBody):
             return self
         method = self.method.model_copy(update={"grader": choice.read()})
@@ -484,7 +469,6 @@ class JobRequest(JobOptions):
         files: tuple[str | None, str | None],
         grader_choice: GraderChoice | None,
     ) -> NewJob:
-        """Raises `InvalidRequest` when a file that the method needs is missing."""
         training, validation = files
         return NewJob(
             **{each.name: getattr(self, each.name) for each in fields(JobOptions)},
@@ -496,7 +480,6 @@ class JobRequest(JobOptions):
 
 
 def required_files(method: RequestedMethod, training: str | None, validation: str | None) -> str:
-    """Returns the training file. Raises `InvalidRequest` for the first missing one."""
     if training is None:
         raise missing_parameter("training_file")
     if validation is None and method.kind == "reinforcement":

@@ -42,7 +42,6 @@ one of them.
 
 
 def parameters_of(kind: MethodType | None, sent: Any) -> KeyHints:
-    """Returns the paths of all parameters of a call with this method, whose object is `sent`."""
     environment = sent.get("environment") if isinstance(sent, dict) else None
     environment = environment or getattr(sent, "environment", None)
     own = environment.get("type") if isinstance(environment, dict) else None
@@ -94,7 +93,6 @@ class _StoredDocument:
 
     @property
     def grader(self) -> dict[str, Any] | None:
-        """The grader of a reinforcement job."""
         grader: dict[str, Any] | None = self.options.get("grader")
         return grader
 
@@ -130,7 +128,6 @@ StoredMethod = StoredReinforcementMethod | StoredSupervisedMethod | StoredDpoMet
 
 
 def stored_method(document: dict[str, Any]) -> StoredMethod:
-    """Returns a document as its class. Raises `ValueError` for an unknown type."""
     match document["type"]:
         case "reinforcement":
             return StoredReinforcementMethod(document)
@@ -182,7 +179,6 @@ def is_http(inner: dict[str, Any]) -> bool:
 
 
 def runs_calls(method: dict[str, Any]) -> bool:
-    """Returns whether tools, MCP servers or an environment answer the calls of the policy."""
     return job_tools(method) is not None or is_http(reinforcement_of(method))
 
 
@@ -210,7 +206,6 @@ def train_on(method: dict[str, Any]) -> TrainOn:
 
 
 def no_room_share(method: dict[str, Any]) -> float | None:
-    """Returns the share of prompts without room for an answer that ends the job."""
     sent = reinforcement_of(method).get("nothing_to_learn")
     try:
         options = NothingToLearnOptions.model_validate({} if sent is None else sent)
@@ -240,7 +235,6 @@ def reinforcement_hyperparameters(inner: dict[str, Any]) -> ReinforcementHyperpa
 
 
 def sent_hyperparameters(body: dict[str, Any]) -> tuple[Any, Any]:
-    """Returns the deprecated top-level hyperparameters and those of the supervised method."""
     supervised = method_of(body).get("supervised")
     newer = supervised.get("hyperparameters") if isinstance(supervised, dict) else None
     return body.get("hyperparameters"), newer

@@ -37,8 +37,6 @@ _SHOWN_NAMES: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class ItemField:
-    """A path into `item`, and the first template that reads it."""
-
     param: str
     placeholder: Placeholder
 
@@ -98,8 +96,6 @@ class _FaultyRows:
 
 
 class RowFaults:
-    """Counts the rows of a file that do not meet a need."""
-
     def __init__(self, needs: RowNeeds) -> None:
         self._needs = needs
         self._rows = 0
@@ -156,7 +152,6 @@ Basis = Literal["history", "assumption"]
 
 
 def issue_of(error: InvalidRequest) -> PreflightIssue:
-    """Returns the issue that corresponds to an error of a create call."""
     return PreflightIssue("error", error.code or "invalid_value", error.message, error.param)
 
 
@@ -253,7 +248,6 @@ class InspectionRequest:
     """Names of the tools that the job runs; `None`: calls of rows' tools are graded, not run."""
     base_model: BaseModelSpec | None
     calls_answered: bool = False
-    """True if an HTTP environment answers the calls of the policy."""
     reasoning_effort: str | None = None
     train_on: TrainOn = "all"
     needs: RowNeeds = NO_NEEDS
@@ -266,17 +260,13 @@ class InspectionRequest:
     """
     sample_rows: int = 0
     shared_tools: tuple[dict[str, Any], ...] = ()
-    """Functions that the job offers on every row, after the row's own ones."""
     reads_difficulty: bool = False
-    """True if the job's ordering reads the difficulty of each row."""
     names_method: bool = True
     """False for a call without `method`, which is read as supervised."""
 
 
 @dataclass(frozen=True, slots=True)
 class SampleRow:
-    """A row of a job's file."""
-
     param: str
     line: int
     item: dict[str, Any]
@@ -292,11 +282,9 @@ class DatasetReport:
 
     @property
     def warnings(self) -> list[str]:
-        """Returns the sentence of each warning once, however many rows have it."""
         return list(dict.fromkeys(found.message for found in self._warnings))
 
     def warnings_about(self, param: str) -> list[str]:
-        """Returns the warnings about one parameter."""
         return list(dict.fromkeys(one.message for one in self._warnings if one.param == param))
 
     @property

@@ -38,12 +38,10 @@ _SHARES: Final[dict[ReasoningEffort, _EffortShares]] = {
 
 
 def turn_tokens(base_model: BaseModelSpec, effort: ReasoningEffort) -> int:
-    """Returns the limit of tokens of one sampled turn."""
     return max(1, round(base_model.max_turn_tokens * _SHARES[effort].turn))
 
 
 def token_budget(base_model: BaseModelSpec, effort: ReasoningEffort) -> int:
-    """Returns the value of the `token_budget` `auto`."""
     return max(1, round(base_model.max_turn_tokens * _SHARES[effort].budget))
 
 

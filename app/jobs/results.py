@@ -35,7 +35,6 @@ def validation_score(checkpoint: Checkpoint) -> float | None:
 
 
 def best_first(checkpoints: Sequence[Checkpoint]) -> list[Checkpoint]:
-    """Returns the checkpoints with a validation value."""
     scores = ((validation_score(one), one) for one in checkpoints)
     ranked = [(-score, one.step, one) for score, one in scores if score is not None]
     return [one for *_, one in sorted(ranked, key=lambda each: each[:2])]
@@ -88,7 +87,6 @@ def result_file(job: Job, points: Sequence[MetricPoint]) -> tuple[FileRow, bytes
 
 
 def step_metrics(points: Sequence[MetricPoint], grader: dict[str, Any] | None) -> str:
-    """Returns the CSV of a job's curves from step 1 on. Supervised and DPO jobs have no grader."""
     steps: dict[int, dict[str, Values]] = defaultdict(lambda: {"train": {}, "valid": {}})
     for point in points:
         steps[point.step].setdefault(point.split, {})[point.name] = point.value
@@ -154,8 +152,6 @@ def _known(step: int, train: Values, valid: Values, grader: dict[str, Any]) -> d
 
 @dataclass(frozen=True, slots=True)
 class EngineMachine:
-    """An engine's reply about its machine."""
-
     processor: str
     batch_invariant: bool
     """True if a probe found the bits of a result independent of concurrent requests."""
@@ -163,8 +159,6 @@ class EngineMachine:
 
 @dataclass(frozen=True, slots=True)
 class ClaimMachine:
-    """The machine that one claim of a job runs on."""
-
     trainer: str
     accelerated: bool
     """True if the trainer computes on an accelerator, whose sums have no fixed order."""
@@ -172,13 +166,11 @@ class ClaimMachine:
     """True if every run trains on the same samples: in mode `sync`, and for methods without modes.
     """
     samples: bool
-    """True if the method trains on samples of an engine."""
     engine: EngineMachine | None
     """`None` for an engine without this information, and for a method that does not sample."""
 
 
 def reproducibility(before: dict[str, Any] | None, claim: ClaimMachine) -> dict[str, Any]:
-    """Returns the record after one more claim: `same_to_the_bit`, `reasons`, `processors`."""
     record = before or {"reasons": [], "processors": []}
     processors = [f"trainer: {claim.trainer}"]
     if claim.samples and claim.engine is not None:
@@ -234,7 +226,6 @@ def restored_method(method: dict[str, Any], opened: dict[str, Any]) -> dict[str,
 
 
 def split_integrations(integrations: list[Json]) -> tuple[list[Json], SecretValues]:
-    """Returns a redacted copy, and its secrets by JSON pointer."""
     copy: Json = {_INTEGRATIONS: integrations}
     sealed: SecretValues = {}
     for position, one in enumerate(integrations):
@@ -246,7 +237,6 @@ def split_integrations(integrations: list[Json]) -> tuple[list[Json], SecretValu
 
 
 def restored_integrations(integrations: list[Json], opened: SecretValues) -> list[Json]:
-    """Raises `SecretsMissing` when a value that a tracker uses is missing."""
     document = {_INTEGRATIONS: integrations}
     sealed = {at: value for at, value in opened.items() if at.startswith(_BELOW)}
     for position, one in enumerate(integrations):

@@ -51,7 +51,6 @@ COLUMNS: Final = [
 
 
 def whole_job(row: Any) -> Job:
-    """Builds a job with the listings of its MCP servers, from a row of `COLUMNS`."""
     job, listings = to_job(row), row.mcp_listings
     if not listings:
         return job
@@ -101,7 +100,6 @@ def no_such_job(job_id: str) -> NotFound:
 
 
 async def lock_job(session: AsyncSession, job_id: str) -> Table:
-    """Returns the row, locked until the transaction ends. Raises `NotFound`."""
     row = await session.scalar(
         select(Table)
         .where(Table.id == job_id, Table.deleted_at.is_(None))
@@ -116,7 +114,6 @@ async def lock_job(session: AsyncSession, job_id: str) -> Table:
 async def move_job(
     session: AsyncSession, project_id: str, job_id: str, following: JobStatus, **values: Any
 ) -> None:
-    """Compares and sets the state along the transition table. Raises `WrongState`."""
     row = await lock_job(session, job_id)
     current = JobStatus(row.status)
     if not may_become(current, following):
@@ -130,7 +127,6 @@ async def move_job(
 
 
 async def pause_job(session: AsyncSession, project_id: str, job_id: str) -> None:
-    """Pauses the job and ends its lease. Raises `WrongState`."""
     await move_job(
         session,
         project_id,
@@ -201,7 +197,6 @@ _LOCK_JOB = select(Table.id).where(Table.id == bindparam("job")).with_for_update
 def event_row(
     project_id: str, job_id: str, message: str, *, level: EventLevel = "info"
 ) -> dict[str, Any]:
-    """Returns the row of a plain message, by column."""
     return {
         "id": new_id("ftevent-"),
         "project_id": project_id,
@@ -306,7 +301,6 @@ class StreamStore(SessionRows):
         return found
 
     async def events(self, job_id: str, *, behind: int, limit: int) -> list[tuple[int, JobEvent]]:
-        """Returns events with their positions, oldest first."""
         query = (
             select(Events)
             .where(Events.job_id == job_id, Events.seq > behind)
@@ -334,7 +328,6 @@ class StreamStore(SessionRows):
 
 
 def _curves(job_id: str) -> Select[tuple[str, str]]:
-    """Selects names and splits of a job's curves, each by a look-up after the previous one."""
     curve_key = (Points.name, Points.split)
     first = select(*curve_key).where(Points.job_id == job_id).order_by(*curve_key).limit(1)
     found = select(first.subquery()).cte("curves", recursive=True)
@@ -391,7 +384,6 @@ class CheckpointStore(ProjectRows):
         return frozenset((await self.kept(job_id)).values())
 
     async def kept(self, job_id: str) -> dict[int, str]:
-        """Maps the step of each checkpoint that was not dropped to its adapter's object key."""
         query = select(CheckpointTable.step, CheckpointTable.object_key).where(
             CheckpointTable.job_id == job_id, ~checkpoint_dropped()
         )

@@ -55,7 +55,6 @@ class RunJobStore(JobReader):
             await self._move(JobStatus.QUEUED)
 
     async def record_listings(self, listings: Mapping[int, McpListing]) -> None:
-        """Stores the servers' listings by position, and their summaries in the method."""
         query = select(Table.method, Table.mcp_listings).where(Table.id == self._job_id)
         row = (await self._session.execute(query)).one()
         method, stored = stored_method(row.method), dict(row.mcp_listings or {})
@@ -110,7 +109,6 @@ class RunJobStore(JobReader):
         )
 
     async def add_usage(self, usage: Usage) -> Usage:
-        """Adds a commit's usage to the job's, and to the organization's. Returns the sum."""
         row = await self._session.scalar(select(Table.usage).where(Table.id == self._job_id))
         total = usage if row is None else Usage.from_json(row).plus(usage)
         await self._set(usage=total.to_json())

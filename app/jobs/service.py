@@ -145,7 +145,6 @@ class JobService:
         return await self._stop(job_id, StopRequest.CANCEL)
 
     async def pause(self, job_id: str) -> Job:
-        """Stops a job after its last committed step; `resume` continues from there."""
         return await self._stop(job_id, StopRequest.PAUSE)
 
     async def resume(self, job_id: str, caps: Caps = NO_CAPS) -> Job:
@@ -248,7 +247,6 @@ class CurveService:
             await check()
 
     async def outlined(self, job_id: str, names: Sequence[str] | None = None) -> OutlinedCurves:
-        """Returns the curves for charts: all of them, unless some are named."""
         async with self._database.tenant(self._tenant) as unit:
             await unit.jobs.get(job_id)
             return await _outlined(unit, job_id, names)
@@ -294,8 +292,6 @@ async def _outlined(unit: UnitOfWork, job_id: str, names: Sequence[str] | None) 
 
 
 class FileValidation:
-    """Validates files in one process, one job of a project at a time."""
-
     def __init__(
         self,
         database: Database,

@@ -163,8 +163,6 @@ class _NothingTrainedDetector(_Detector):
 
 @dataclass(frozen=True, slots=True)
 class ObjectiveCurves:
-    """Names of the curves that measure training and validation."""
-
     train: str
     valid: str
     larger_is_better: bool
@@ -179,7 +177,6 @@ class ObjectiveCurves:
 
     @property
     def curves_of_error(self) -> tuple[str, ...]:
-        """Names of the curves that `error` reads."""
         return (names.REWARD_STD, names.ROLLOUTS_VALID) if self.is_reward else ()
 
     @property
@@ -402,7 +399,6 @@ TriggerAction = Literal["warn", "pause", "stop"]
 
 
 def reward_of(grader: GraderModel) -> ObjectiveCurves:
-    """Returns the curves of a job with this grader, with the range of its scores if it has one."""
     if grader.lowest is None or grader.highest is None:
         return REWARD
     return replace(REWARD, scores=(grader.lowest, grader.highest))
@@ -410,8 +406,6 @@ def reward_of(grader: GraderModel) -> ObjectiveCurves:
 
 @dataclass(frozen=True, slots=True)
 class RuleTrigger:
-    """Result of a rule whose condition held after a committed step."""
-
     rule: str
     action: TriggerAction
     step: int
@@ -422,8 +416,6 @@ class RuleTrigger:
 
 
 class Watch:
-    """All rules of one job."""
-
     def __init__(self, options: StopOptions, watched: ObjectiveCurves) -> None:
         self._guards = [
             _RuleState(name, rule, build_detector(rule, watched))
@@ -460,7 +452,6 @@ class _RuleState:
 
 
 def names_read(options: StopOptions, watched: ObjectiveCurves) -> Sequence[str]:
-    """Returns the curves that all rules read, including rules that are off."""
     rules = [rule for name in type(options).model_fields if (rule := getattr(options, name))]
     return sorted({name for rule in rules for name in build_detector(rule, watched).curves})
 

@@ -58,7 +58,6 @@ class FineTuningJobTable(QueuedRow, Base):
     when it is named: it may have 500,000 characters, which a list of jobs does not show.
     """
     secrets: Mapped[bytes | None] = mapped_column(LargeBinary)
-    """Sealed headers for customers' endpoints; see `app.kit.sealing`."""
     job_metadata: Mapped[dict[str, Any] | None] = mapped_column(
         "metadata", JSONB(none_as_null=True)
     )

@@ -53,8 +53,6 @@ _RANGE: Final = re.compile(r"bytes=(?:([0-9]{1,18})-([0-9]{0,18})|-([0-9]{1,18})
 
 
 class Download(Protocol):
-    """Content that is generated while it is sent."""
-
     @property
     def filename(self) -> str: ...
     @property

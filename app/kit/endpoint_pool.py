@@ -53,7 +53,6 @@ class Outage:
     silent_s: float
     """Seconds since the first call that got no answer."""
     rollouts: int
-    """Rollouts that wait for an answer now."""
     gives_up_in_s: float
     """Seconds until the last of the waiting calls gives up."""
     last_fault: str | None
@@ -91,7 +90,6 @@ class WaitingCalls:
         self._pending[call_id] = _PendingCall(trace_id, deadline)
 
     def sent(self, call_id: str, now: float) -> None:
-        """Records the first attempt of a call, which until then waits for a slot of the service."""
         call = self._pending.get(call_id)
         if call is not None and call.sent_at is None:
             call.sent_at = now
@@ -184,7 +182,6 @@ class EndpointPool:
         return self.clock.now() - self._last_change if self._pending else None
 
     def down_of_awaited(self) -> list[bool]:
-        """Returns for each endpoint with a pending call whether it is down."""
         every = self._endpoints.values()
         return [one.breaker.is_open for one in every if one.silence.is_waited_for]
 

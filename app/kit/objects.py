@@ -333,7 +333,6 @@ def _fetch_directory(source: Path, destination: Path, key: str) -> None:
 
 @contextmanager
 def _partial_directory(destination: Path) -> Iterator[Path]:
-    """Yields an empty directory beside the destination, which is removed if the block raises."""
     partial = partial_of(destination)
     try:
         with room_needed():
@@ -378,7 +377,6 @@ _STALE_S: Final = 24 * 3600.0
 
 @asynccontextmanager
 async def local_copy(objects: Objects, key: str, work_dir: Path) -> AsyncIterator[Path]:
-    """Yields a file, which is removed at the end. Raises `FileNotFoundError`, `Unavailable`."""
     async with work_directory(work_dir) as directory:
         path = directory / key.rpartition("/")[2]
         await objects.fetch(key, path)

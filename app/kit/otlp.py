@@ -96,8 +96,6 @@ class OtlpSink:
 
 
 class _Counting(SpanExporter):  # type: ignore[misc]  # without the extra the class has no type
-    """Passes batches on, and counts what became of them."""
-
     def __init__(self, inner: Any) -> None:
         self._inner = inner
         self.taken = 0

@@ -77,7 +77,6 @@ _LIMITED_S: Final = 0.1
 
 
 def lower_priority(niceness: int) -> None:
-    """Raises the niceness of this process, and of its session, to at least this."""
     if sys.platform == "linux":
         own = os.getpriority(os.PRIO_PROCESS, 0)
         os.setpriority(os.PRIO_PROCESS, 0, max(own, niceness))

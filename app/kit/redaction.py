@@ -44,7 +44,6 @@ class SecretsMissing(SecretsLost):
 
 
 def bound_faults(walked: Iterable[tuple[str, WalkedField]]) -> Iterator[InvalidRequest]:
-    """`walked`: fields of definitions that are stored together, with each one's parameter."""
     sealed = 0
     for root, field in walked:
         sealed += len(list(secrets_in(field)))
@@ -103,7 +102,6 @@ def split(models: Models, document: Any, path: Path = ()) -> tuple[Any, SecretVa
 
 
 def redacted_json(value: BaseModel) -> dict[str, Any]:
-    """Returns an instance as JSON, redacted and without its unknown keys."""
     document: dict[str, Any] = value.model_dump(mode="json")
     redact_in_place(type(value), document)
     return document
@@ -155,7 +153,6 @@ class _OwnedSecret:
 def with_earlier_values(
     models: Models, definition: dict[str, Any], before: dict[str, Any], *, root: str
 ) -> dict[str, Any]:
-    """Returns a copy of `definition` with unsealed secrets of `before`. Raises `InvalidRequest`."""
     copy: dict[str, Any] = deepcopy(definition)
     known = list(walk_fields(models, before))
     for kind in (_addresses, _secrets):  # addresses first: a secret belongs to its whole address
@@ -187,7 +184,6 @@ def with_earlier_url(url: str, before: str | None, *, param: str) -> str:
 
 
 def placeholder_faults(walked: Sequence[WalkedField], root: str) -> Iterator[InvalidRequest]:
-    """Yields an error for each secret that is `[redacted]`, of any definition."""
     for held in (*_addresses(walked), *_secrets(walked)):
         if held.is_placeholder:
             yield _no_value(held, root)
@@ -235,7 +231,6 @@ _PLACEHOLDER: Final = re.compile(r"\[redacted\]|%5Bredacted%5D", re.IGNORECASE)
 
 
 def shown_url(url: str) -> str:
-    """Returns the URL with query values, fragment and user information as `[redacted]`."""
     if "?" not in url and "#" not in url and "@" not in url:
         return url
     rest, hash_mark, fragment = url.partition("#")
@@ -264,7 +259,6 @@ def is_placeholder(text: str) -> bool:
 
 
 def url_has_placeholder(url: str) -> bool:
-    """Returns whether a secret part of an URL is `[redacted]`."""
     masked = _PLACEHOLDER.sub("x", url)
     return masked != url and shown_url(masked) != masked
 
@@ -280,7 +274,6 @@ _NAMES: Final = re.compile(
 )
 """Headers whose values are searched for. A reply may repeat a word in any other."""
 _ESCAPED: Final = re.compile(r"(?<!\\)((?:\\\\)*)\\u00([2-7][0-9A-Fa-f])")
-"""A letter of ASCII as JSON may escape it."""
 _PARAMETER: Final = re.compile(r"(?<=[=:])[\"']?([^\s\"',;]+)")
 
 
@@ -297,7 +290,6 @@ class Echoes:
         self._forms = sorted(forms, key=len, reverse=True)
 
     def hidden_in(self, text: str) -> str:
-        """Returns the text with each credential replaced by `[redacted]`."""
         shown = self._replaced(text)
         if "\\u" in shown:  # a reader of JSON would restore the letters
             plain = _ESCAPED.sub(_with_letter, shown)

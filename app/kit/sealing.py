@@ -59,7 +59,6 @@ class SecretBox:
 
     @property
     def head(self) -> bytes:
-        """Returns the beginning of every blob that the newest key wraps."""
         return _VERSION + self._current
 
     def rewrap(self, blob: bytes, *, project_id: str, row_id: str) -> bytes:
@@ -85,7 +84,6 @@ class SecretBox:
 
 
 def build_secret_box(settings: Settings) -> SecretBox:
-    """Returns the box of an installation: it seals under the newest key and opens all."""
     newest, *older = settings.secret_keys
     return SecretBox(newest, older_keys=tuple(older))
 

@@ -83,15 +83,11 @@ def unix_or_none(moment: datetime | None) -> int | None:
 
 
 class SessionRows:
-    """A store of one session."""
-
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
 
 class ProjectRows:
-    """A store of one session with the rows of one project."""
-
     def __init__(self, session: AsyncSession, project_id: str) -> None:
         self._session = session
         self._project_id = project_id
@@ -159,7 +155,6 @@ class Scope:
             self.value = self._opened.c.value
 
     def within(self, query: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
-        """Returns a query that reads its rows under the setting."""
         if self._opened is None:
             return query
         inner = query.correlate(self._opened).offset(literal_column("0")).lateral()
@@ -176,7 +171,6 @@ class PreparedStatement:
         setting: str = PROJECT,
         acts: bool = False,
     ) -> None:
-        """`acts`: the statement changes audited rows."""
         self.setting, self._build, self._acts = setting, build, acts
 
     @cached_property
@@ -231,9 +225,7 @@ class PreparedStatement:
 
 
 class Statements(Protocol):
-    async def rows(self, statement: PreparedStatement, values: Values) -> Sequence[Any]:
-        """Runs one statement and returns its rows. Raises `Unavailable` without a database."""
-        ...
+    async def rows(self, statement: PreparedStatement, values: Values) -> Sequence[Any]: ...
 
     async def after_commit(self, callback: Callback) -> None:
         """Runs the callback once the earlier statements are committed. It must not raise."""

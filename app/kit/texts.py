@@ -32,7 +32,6 @@ PATTERNS: Final[Mapping[str, str]] = {
     MD5: "32 hexadecimal digits",
     PRINTABLE_ASCII: "1 to 256 printable ASCII characters without spaces",
 }
-"""Descriptions of texts that must match a regular expression, by expression."""
 
 _one_at_a_time = Lock()
 
@@ -44,7 +43,6 @@ def module_of(source: str) -> ast.Module:
 
 
 def expression_of(text: str) -> ast.Expression:
-    """Does the same for an expression."""
     with _one_at_a_time:
         return ast.parse(text, mode="eval")  # noqa: TID251 - the lock is held
 
@@ -82,11 +80,9 @@ def redacted_in(value: Any, redaction: Redaction) -> Any:
 
 
 UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
-"""U+0000, and halves of surrogate pairs."""
 
 
 def storable(text: str) -> str:
-    """Returns the text with each unstorable character replaced by U+FFFD."""
     return UNSTORABLE.sub("\ufffd", text)
 
 
@@ -97,7 +93,6 @@ def excerpt(text: str, *, most: int) -> str:
 
 
 def first_unstorable(value: Any) -> str | None:
-    """Returns the first unstorable character in the texts and keys of a JSON value."""
     found = (UNSTORABLE.search(text) for text in _strings(value))
     return next((character[0] for character in found if character is not None), None)
 

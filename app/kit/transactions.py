@@ -106,7 +106,6 @@ def is_idle(driver: DriverConnection[Any]) -> bool:
 
 
 def roll_back_open(connection: Any, _record: object, state: PoolResetState) -> None:
-    """Rolls back the open transaction of a connection that returns to the pool."""
     is_open = state.asyncio_safe and not state.transaction_was_reset
     if is_open and not is_idle(connection.driver_connection):
         connection.rollback()
@@ -152,7 +151,6 @@ class RequestSlots:
 
     @asynccontextmanager
     async def taken(self, principal: Principal) -> AsyncIterator[None]:
-        """Raises `Unavailable` when no slot becomes free in time."""
         try:
             async with asyncio.timeout(_SLOT_TIMEOUT_S):
                 free = await self._slots.acquire(principal.organization_id, principal.scope_id)
@@ -171,7 +169,6 @@ def joinable(context: Mapping[str, str]) -> RequestTransaction | None:
 
 
 def register(transaction: RequestTransaction) -> Callable[[], None]:
-    """Lets the request's units join, until the returned function is called."""
     token = _current.set(transaction)
     return lambda: _current.reset(token)
 

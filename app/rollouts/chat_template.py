@@ -27,8 +27,6 @@ from app.kit.errors import InvalidRequest
 
 
 class ModelFiles:
-    """Files of a model directory, or of a hub id, which are downloaded to the hub cache."""
-
     def __init__(self, path: str, *, download: bool = True) -> None:
         self._path = path
         self._download = download
@@ -324,7 +322,6 @@ class ControlText:
         return copy
 
     def tools(self, tools: list[Message] | None) -> list[Message] | None:
-        """Returns such a copy of tools. Raises `InvalidRequest` for too deep ones."""
         return tools and _broken_values(tools, self._everywhere, param="tools")
 
 
@@ -473,7 +470,6 @@ class Bridge:
 
 class BridgeRenderer:
     def __init__(self, template: ChatTemplate, tokens: ModelTokens) -> None:
-        """Raises `InvalidRequest` for a template that cannot show a conversation."""
         self._template = template
         self._tokens = tokens
         turn = _assistant(_SENTINEL)
@@ -487,7 +483,6 @@ class BridgeRenderer:
         self._calls = False
         """True if the template shows the reply of a tool only after a turn that calls it."""
         self.fault = self._choose()
-        """The reason why the template shows no replies of tools; `None` if it shows them."""
 
     def bridge(self, turn: Message, replies: list[Message], tools: list[Message] | None) -> Bridge:
         """Reads only the calls of `turn`. Raises `InvalidRequest`."""

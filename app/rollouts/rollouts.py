@@ -79,8 +79,6 @@ class RolloutCursor:
 
 @dataclass(frozen=True, slots=True)
 class RowMean:
-    """Means over the rollouts of one row at one step."""
-
     prompt_index: int
     step: int
     rollouts: int
@@ -88,12 +86,10 @@ class RowMean:
     reward: float | None
     """Mean over graded rollouts; `None` when all were lost."""
     tool_calls: float | None
-    """Mean over graded rollouts."""
     deviation: float | None
     lowest: float | None
     highest: float | None
     completion_tokens: float | None
-    """Mean over graded rollouts."""
     duration_s: float | None
     """Mean over graded rollouts, from the first turn to the score."""
 
@@ -142,14 +138,10 @@ class RolloutFilter:
     stop_reason: StopReason | None = None
     failure_class: FailureClass | None = None
     failed: bool | None = None
-    """True for rollouts that were lost to a failure, false for the others."""
     tool: str | None = None
-    """Name of a tool that was called, at least once."""
     repeated_call: bool | None = None
-    """True for rollouts that called a tool again with the same arguments, false for the others."""
 
     def check(self, order_by: RolloutOrder) -> None:
-        """Raises `InvalidRequest` for contradictory conditions."""
         if (
             self.min_reward is not None
             and self.max_reward is not None
@@ -285,7 +277,6 @@ def _add_turn(add: Callable[..., str], generation: Json, turn: Json) -> None:
 
 
 def prompt_messages(row: RolloutRow) -> list[Json]:
-    """Returns the messages of a trace before the model's first turn."""
     messages: list[Json] = row.trace["messages"]
     return messages[: len(messages) - _written(row)]
 
@@ -372,7 +363,6 @@ class BaselineRow:
 
     @property
     def teaches(self) -> bool:
-        """True if two samples have different rewards."""
         return self.highest - self.lowest > TIE
 
     def pass_at(self, samples: int) -> float | None:
@@ -415,7 +405,6 @@ class Baseline:
 
     @property
     def samples(self) -> int:
-        """Largest number of graded samples of a row."""
         return max((one.graded for one in self.rows), default=0)
 
     @property
@@ -447,7 +436,6 @@ class Baseline:
 
     @property
     def reason(self) -> str:
-        """The verdict in a sentence."""
         if not self.rows:
             return "No rollout was graded."
         if self._is_solved:

@@ -58,7 +58,6 @@ def no_tokens(rollout_id: str, *, sampled: int) -> NotFound:
 
 
 def _storable_texts(texts: list[str]) -> list[str]:
-    """Reads thousands of tokens at once."""
     whole = "".join(texts)
     return texts if storable(whole) == whole else storable(texts)
 
@@ -181,7 +180,6 @@ class RolloutStore(ProjectRows):
     async def reward_histogram(
         self, job_id: str, split: Split, steps: Sequence[int]
     ) -> RewardHistogram | None:
-        """Returns the rewards of some steps in bins; `None` without any graded rollout."""
         graded = (
             select(Table.step, Table.reward)
             .where(
@@ -211,7 +209,6 @@ class RolloutStore(ProjectRows):
         return None if ends_of is None else RewardHistogram(*ends_of, counts)
 
     async def trained_rows(self, job_id: str, *, up_to: int) -> dict[int, list[PlayedRow]]:
-        """Returns the training rollouts of a job by the step that trained them, to step `up_to`."""
         trained = Table.trace["trained_step"].as_integer()
         query = select(trained, Table.prompt_index, Table.reward).where(
             Table.job_id == job_id, Table.split == "train", trained <= up_to

@@ -84,8 +84,6 @@ class ParsedCalls:
 
 
 class ToolFormat(Protocol):
-    """A format under vLLM's name for it."""
-
     @property
     def name(self) -> ToolParser: ...
 
@@ -118,7 +116,6 @@ class MarkedCalls:
         self.marks = (*starts, *others)
 
     def read(self, text: str, tools: Tools) -> list[ParsedToolCall]:
-        """Returns the calls of a text that begins with a mark. Raises `BrokenCall`."""
         raise NotImplementedError
 
     def parse(self, text: str, tools: Tools) -> ParsedCalls:
@@ -200,7 +197,6 @@ def call_of(value: Any, *, keys: tuple[str, ...] = ("arguments",)) -> ParsedTool
 
 
 def arguments_json(arguments: Any) -> str:
-    """Returns arguments as JSON text. Raises `BrokenCall` for all but objects of JSON values."""
     if not isinstance(arguments, dict):
         raise BrokenCall('its "arguments" are not a JSON object')
     try:

@@ -13,7 +13,6 @@ from app.kit.fields import Json
 from app.kit.ids import SampleKey
 
 MAX_COMPONENTS: Final = 32
-"""Largest number of components of one rollout from one source."""
 COMPONENT_NAME: Final = r"[a-zA-Z0-9_.-]{1,64}"
 _NAME: Final = re.compile(COMPONENT_NAME)
 
@@ -26,7 +25,6 @@ def is_component_name(name: str) -> bool:
 class EnvironmentStep:
     done: bool
     reward: float | None
-    """Reward of the step; `None` if the answer had none."""
     latency_s: float
     attempts: int
     components: dict[str, float] = field(default_factory=dict)
@@ -91,7 +89,6 @@ _LISTS: Final = tuple(field.name for field in fields(RecordedTurn))
 class TokenRecord:
     turns: list[RecordedTurn]
     omitted: int
-    """Number of sampled tokens beyond those that are stored."""
 
     def to_json(self) -> Json:
         turns = [{name: getattr(turn, name) for name in _LISTS} for turn in self.turns]
@@ -181,11 +178,9 @@ class Turn:
     content: str
     reasoning_tokens: int
     finish_reason: str
-    """`stop` or `length`, as the engine reported."""
     tool_calls: tuple[ToolCallRecord, ...] = ()
     parse_error: str | None = None
     environment: EnvironmentStep | None = None
-    """The environment's answer to the turn, in a job with an HTTP environment."""
     texts: tuple[str, ...] = ()
     """Text of each token, as far as tokens of the rollout are stored."""
 
@@ -215,7 +210,6 @@ class Trajectory:
         self.check()
 
     def check(self) -> None:
-        """Raises `ValueError` unless the three lists run parallel."""
         if not len(self.tokens) == len(self.mask) == len(self.logprobs):
             raise ValueError(
                 f"tokens, mask and logprobs must run parallel, got "
@@ -229,7 +223,6 @@ class Trajectory:
         self.check()
 
     def extend_sampled(self, token_ids: list[int], logprobs: list[float]) -> None:
-        """Appends tokens the policy sampled, with their log-probs: mask 1."""
         self.tokens.extend(token_ids)
         self.mask.extend([1] * len(token_ids))
         self.logprobs.extend(logprobs)
@@ -253,12 +246,10 @@ class Trajectory:
 
     @property
     def environment_reward(self) -> EpisodeReward | None:
-        """The rewards of the environment; `None` outside of an HTTP environment."""
         return episode_reward(self.environment_steps) if self.in_environment else None
 
     @property
     def policy_versions(self) -> tuple[int, int]:
-        """First and last policy version that wrote a token of this rollout."""
         versions = [turn.policy_version for turn in self.turns] or [0]
         return min(versions), max(versions)
 
@@ -272,7 +263,6 @@ class Failure:
     """The text for the customer: status and class, without bodies and headers."""
     source: str
     child: str | None = None
-    """Name of the multi grader's child that failed."""
     measures: dict[str, dict[str, float]] = field(default_factory=dict)
     """Tokens of judges that did answer, and the flag of an answer without a score, as in
     `Grade.measures`.
@@ -283,8 +273,6 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """A finite score of a rollout, with the grader's optional named components."""
-
     score: float
     components: dict[str, float] = field(default_factory=dict)
     latency_s: float = 0.0
@@ -293,9 +281,7 @@ class Grade:
     whole is `""`. `latency_s`, tokens as `prompt_tokens`, …, and 1.0 for each flag `errors/<flag>`.
     """
     details: dict[str, str] = field(default_factory=dict)
-    """Reason of the error flags of each grader, by the same names."""
     reasons: dict[str, str] = field(default_factory=dict)
-    """Reason of the score of each grader that gave one, by the same names."""
 
 
 GradeOrFailure = Grade | Failure

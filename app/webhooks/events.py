@@ -162,7 +162,6 @@ class AttemptOutcome:
 
     @property
     def gone(self) -> bool:
-        """True if the receiver refuses all further events."""
         return self.status_code == _GONE
 
 
@@ -186,7 +185,6 @@ _OF_STATUS: Final[dict[JobStatus, EventType]] = {
 
 
 def job_event(status: JobStatus) -> EventType | None:
-    """Returns the event for a job's new state; `None` unless the state is final."""
     return _OF_STATUS.get(status)
 
 
@@ -235,7 +233,6 @@ def retry_delay_s(
 
 
 def _seconds(retry_after: str | None, now: float) -> float | None:
-    """Parses a `Retry-After` header in either form; `None` if it is invalid."""
     if retry_after is None:
         return None
     if retry_after.isascii() and retry_after.isdigit():

@@ -37,7 +37,6 @@ _SUBSCRIBE = text("""
 
 class WebhookEndpointStore(ProjectRows):
     async def insert(self, endpoint: WebhookEndpoint, *, secrets: bytes) -> None:
-        """Raises `InvalidRequest` when the project has reached its limit."""
         await self._session.execute(_LOCK, {"name": f"webhook_endpoints/{self._project_id}"})
         count = await self._session.scalar(select(func.count()).select_from(Table))
         if (count or 0) >= MAX_ENDPOINTS:
@@ -62,7 +61,6 @@ class WebhookEndpointStore(ProjectRows):
         await self._subscribe(endpoint.id, anew=True)
 
     async def get(self, endpoint_id: str) -> WebhookEndpoint:
-        """Raises `NotFound`."""
         return to_endpoint(await self._row(endpoint_id))
 
     async def hold(self, endpoint_id: str) -> tuple[WebhookEndpoint, bytes]:
@@ -80,7 +78,6 @@ class WebhookEndpointStore(ProjectRows):
         return [to_endpoint(row) for row in page], more
 
     async def change(self, endpoint_id: str, values: dict[str, Any]) -> None:
-        """Sets `values` by column, and the time of the last change."""
         await self._session.execute(
             update(Table).where(Table.id == endpoint_id).values(updated_at=func.now(), **values)
         )
