@@ -213,8 +213,6 @@ _UNBOUND_ROLE = """
 
 @dataclass(frozen=True, slots=True)
 class CoachClaim:
-    """The right to take a session's next step, as its tenant."""
-
     tenant: Tenant
     lease: Lease
 
@@ -311,7 +309,6 @@ class Database:
         return RunUnitOfWork(self.sessions, {PROJECT: project_id}, job_id=job_id, fence=fence)
 
     async def ping(self) -> None:
-        """Raises `Unavailable` while the database does not answer."""
         try:
             async with self._engine.connect() as connection:
                 await connection.execute(text("SELECT 1"))

@@ -225,7 +225,6 @@ class RetentionStore(SessionRows):
     async def aged(
         self, kind: RetainedKind, limit: int, *, days: float, after: AgedJob | None
     ) -> list[AgedJob]:
-        """Returns ended jobs whose `kind` is not marked yet, oldest first, from `after` on."""
         query = _of(kind).where(Job.finished_at <= _before(days))
         if after is not None:
             query = query.where(
@@ -257,7 +256,6 @@ class RetentionStore(SessionRows):
         return True
 
     async def _drop_checkpoints(self, job: AgedJob, days: float) -> bool:
-        """Drops the checkpoints that are not in use; the published model is kept."""
         checkpoints = CheckpointStore(self._session, job.project_id)
         kept, needed = await checkpoints.kept(job.job_id), await checkpoints.needed(job.job_id)
         left = sorted(needed & kept.keys())

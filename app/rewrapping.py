@@ -123,7 +123,6 @@ class SealedBlobs(SessionRows):
         return int(await self._session.scalar(query) or 0)
 
     async def count_keys(self, head: bytes) -> tuple[int, int]:
-        """Counts API keys in use: those whose digest begins with `head`, and the others."""
         current = func.substr(ApiKeyTable.secret_hmac, 1, len(head)) == head
         query = select(func.count().filter(current), func.count().filter(~current)).where(
             ApiKeyTable.revoked_at.is_(None)
@@ -133,8 +132,6 @@ class SealedBlobs(SessionRows):
 
 
 class SealedUnitOfWork(BaseUnitOfWork):
-    """A transaction of the tables' owner that sees the sealed blobs of all tenants."""
-
     blobs = of_session(SealedBlobs)
 
     def __init__(self, database: Database) -> None:

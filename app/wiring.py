@@ -92,7 +92,6 @@ def dashboard_session_service(settings: Settings, database: Database) -> Dashboa
 
 
 def rewrapping_service(settings: Settings, database: Database) -> RewrappingService:
-    """Builds the service; `database` connects as the tables' owner."""
     head = build_key_service(settings, database).digest_head
     return RewrappingService(database, build_secret_box(settings), api_key_head=head)
 

@@ -170,7 +170,6 @@ class RowFault(ValueError):
 
 
 def parse_row(line: bytes, number: int) -> EvalRow:
-    """Keeps keys besides `item` and `sample`: a run can report them. Raises `RowFault`."""
     try:
         content = load_line(line, number)
     except DatasetError as fault:

@@ -67,7 +67,6 @@ class ItemPage(TypedDict):
 class Eval:
     id: str
     job_id: str | None = None
-    """The job whose validations are its runs; `None` for a user's own eval."""
     name: str
     data_source_config: dict[str, Any]
     testing_criteria: list[dict[str, Any]]
@@ -110,7 +109,6 @@ class EvalRun:
     name: str
     status: EvalRunStatus
     model: str | None
-    """The model that is evaluated; `None` when the run samples none."""
     data_source: dict[str, Any]
     metadata: dict[str, str] | None = None
     error: dict[str, Any] | None = None
@@ -177,7 +175,6 @@ def step_of(run_id: str, job_id: str) -> int | None:
 
 
 def threshold(criterion: dict[str, Any]) -> float | None:
-    """Returns the least score that passes; `None` if any score above 0 does."""
     own = criterion.get("pass_threshold")
     if isinstance(own, int | float) and not isinstance(own, bool):
         return float(own)
@@ -222,7 +219,6 @@ class Tally:
         results: list[dict[str, Any]],
         usage: list[tuple[str, dict[str, int]]],
     ) -> None:
-        """`usage` has each called model with its tokens, and its calls unless that is one."""
         self._total[status] += 1
         for result in results:
             self._criteria[result["name"]][0 if result["passed"] else 1] += 1
@@ -428,7 +424,6 @@ def _model(job: Job, validation: ValidationCounts) -> str:
 
 
 def _temperature(job: Job) -> float:
-    """While files are checked it is still `auto`, which becomes 1, as in training."""
     sent = (job.method.options.get("hyperparameters") or {}).get("eval_temperature")
     return 1.0 if sent in (None, "auto") else float(sent)
 

@@ -271,7 +271,6 @@ class EvalService:
             return await unit.evals.change(eval_id, changes)
 
     async def delete(self, eval_id: str) -> None:
-        """Deletes an eval and its runs. Raises `WrongState` for the eval of a job."""
         async with self._database.tenant(self._tenant) as unit:
             found = await unit.evals.get(eval_id)
             if found.job_id is not None:
@@ -385,7 +384,6 @@ class EvalRunService:
             return await unit.eval_runs.page(eval_id, **wanted)
 
     async def cancel(self, eval_id: str, run_id: str) -> EvalRun:
-        """Ends a run at once; its items so far stay. Raises `WrongState` for an ended one."""
         await self._stored(eval_id, run_id)
         async with self._database.tenant(self._tenant) as unit:
             run = await unit.eval_runs.cancel(eval_id, run_id)

@@ -219,7 +219,6 @@ class EvalItemStore(ProjectRows):
 async def _fitting_rows(
     session: AsyncSession, query: Select[Any], limit: int, *stored: Any
 ) -> tuple[Sequence[Any], bool]:
-    """Returns as many rows as fit a page by the bytes of `stored`, and whether more follow."""
     lengths = [func.octet_length(sql_cast(column, Text)) for column in stored]
     size = reduce(add, lengths)
     sizes = (await session.scalars(query.with_only_columns(size).limit(limit + 1))).all()
@@ -279,7 +278,6 @@ class EvalRunStore(ProjectRows):
         return [(row.eval_id, row.id) for row in rows]
 
     async def cancel(self, eval_id: str, run_id: str) -> EvalRun:
-        """Ends a run at once; its worker can write nothing more. Raises `WrongState`."""
         run = await self.get(eval_id, run_id)
         ended = await self._session.scalar(
             update(EvalRunTable)
@@ -368,7 +366,6 @@ class LeasedEvalRunStore:
         )
 
     async def count(self, tally: Tally) -> None:
-        """Writes the totals of the items so far. Progress resets the count of attempts."""
         counts = tally.counts
         await self._change(
             passed=counts.passed,

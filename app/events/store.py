@@ -15,7 +15,6 @@ from app.kit.sql import Base, Timestamp, of_project
 from app.webhooks.events import EventType
 
 JobEventType = Literal["job.message", "job.metrics"]
-"""An event of a job's own list; `job.metrics` is a committed training step."""
 KEEP_LOG_S: Final = 7 * 24 * 3600.0
 """Retention of an event, read or not: a consumer that is away for less time misses none."""
 
@@ -27,7 +26,6 @@ class CommittedEvent:
     id: str
     project_id: str
     type: str
-    """A `JobEventType`, an `EventType`, or one of a newer version."""
     subject: str
     data: dict[str, Any]
     """Level, message and data of a job's event. Empty for the end of a job or of a run."""
@@ -102,7 +100,6 @@ async def log_job_event(session: AsyncSession, job_event: dict[str, Any]) -> Non
 
 
 def job_event_row(job_event: dict[str, Any]) -> dict[str, Any]:
-    """Returns the logged row, by column, of an event of a job's own list; it has the same id."""
     return {
         "id": job_event["id"],
         "project_id": job_event["project_id"],

@@ -183,8 +183,6 @@ _UNPRINTABLE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\
 
 
 class StreamedForm:
-    """A form, read with `open`, then `blocks` to the end; both fill `fields` and `filename`."""
-
     def __init__(self, request: Request, *, file: str) -> None:
         kind, options = parse_options_header(request.headers.get("content-type"))
         boundary = options.get(b"boundary", b"")

@@ -94,7 +94,6 @@ Services = Annotated[Factory, Depends(ByKey(factory))]
 async def downloading(
     request: Request, context: Context, project: CurrentTenant, services: Services
 ) -> Factory:
-    """Holds one of the project's downloads until the reply is sent. Raises `RateLimited`."""
     request.scope["state"][HELD].enter_context(context.downloads.taken(project.project_id))
     return services
 
@@ -116,7 +115,6 @@ async def exporting(context: Context, project: CurrentTenant, services: Download
 async def streaming(
     request: Request, context: Context, project: CurrentTenant, services: Services
 ) -> Factory:
-    """Holds one of the project's streams until the client is gone. Raises `RateLimited`."""
     request.scope["state"][HELD].enter_context(context.streams.taken(project.project_id))
     return services
 

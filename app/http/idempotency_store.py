@@ -18,7 +18,6 @@ class StoredResponseTable(Base):
     __table_args__ = (Index(None, "created_at"),)
 
     scope: Mapped[str] = mapped_column(primary_key=True)
-    """Id of the project, or of the organization for its administration."""
     key: Mapped[str] = mapped_column(primary_key=True)
     fingerprint: Mapped[bytes] = mapped_column(LargeBinary)
     status: Mapped[int | None]

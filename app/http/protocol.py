@@ -120,14 +120,12 @@ class Protocol(HttpToolsProtocol):
 
     @override
     def pause_writing(self) -> None:
-        """The transport calls this when bytes wait because the client takes no more."""
         super().pause_writing()
         if self._reader is not None:
             self._reader.begin()
 
     @override
     def resume_writing(self) -> None:
-        """The transport calls this when the kernel has taken all bytes that waited."""
         if self._reader is not None:
             self._reader.end()
         super().resume_writing()

@@ -155,7 +155,6 @@ def largest_form(path: str) -> int:
 
 
 def text_of(form: Mapping[str, str], name: str, *, longest: int) -> str:
-    """Returns a text with the line breaks that its writer saw. Raises `InvalidRequest`."""
     text = form.get(name, "").replace("\r\n", "\n")
     if len(text) > longest:
         raise InvalidRequest(

@@ -210,7 +210,6 @@ def _add_examples(document: dict[str, Any]) -> None:
 
 
 def _link(document: dict[str, Any]) -> None:
-    """Links the reply of a collection's POST to every operation on the new object."""
     for path, methods in document["paths"].items():
         replies = methods.get("post", {}).get("responses", {})
         reply = replies.get("201", replies.get("200"))
@@ -274,7 +273,6 @@ def _operations(document: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def sent_events() -> APIRouter:
-    """Returns the document's section of webhooks; no request is routed through it."""
     router = APIRouter()
     for event, payload in SENT.items():
         router.add_api_route(

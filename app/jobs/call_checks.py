@@ -83,8 +83,6 @@ between a short answer and an agent that runs into the limit.
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """Means over a project's finished jobs on one base model."""
-
     completion_tokens_per_rollout: float
     seconds_per_rollout: float
     """Wall time of a job, training included, divided by its rollouts."""

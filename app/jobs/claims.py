@@ -174,7 +174,6 @@ class EndedJob:
 
 class EndedJobStore(SessionRows):
     async def unclean(self, limit: int, *, settled_s: float) -> list[EndedJob]:
-        """Returns jobs that ended so long ago that none of their claims still runs."""
         rows = await self._session.execute(
             select(
                 Table.project_id,
@@ -251,7 +250,6 @@ class EndedJobStore(SessionRows):
         return removed is not None
 
     async def postpone(self, job: EndedJob, seconds: float) -> None:
-        """Makes `unclean` return the job later, when files of it could not be removed."""
         await set_tenant(self._session, job.project_id)
         await self._settle(job, clean_after=func.now() + timedelta(seconds=seconds))
 

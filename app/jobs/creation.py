@@ -108,7 +108,6 @@ def creation_warnings(new: NewJob, walked: Sequence[WalkedField]) -> list[str]:
 class CheckedMethod:
     definition: Definition
     uncalled: Collection[str]
-    """The fields whose addresses and judges the job never calls."""
     stored: StoredMethod
     secrets: SecretValues
     warnings: list[str]
@@ -140,8 +139,6 @@ METHOD: Final = "method.reinforcement"
 
 
 class ReferenceServices(Protocol):
-    """Builds the services that references need; most calls have none and build none."""
-
     def tools(self) -> ToolService: ...
 
     def graders(self) -> RegisteredGraderService: ...
@@ -252,7 +249,6 @@ class RegisteredReferences:
         return {**definition, "id": registered.id, "version": registered.version}
 
     async def files(self, source: SentCurriculum, made: list[str]) -> dict[str, str]:
-        """Returns each file's id by parameter; ids of those it writes are added to `made`."""
         match source:
             case RegisteredReference():
                 registered = await find_registered(source, self._services.curricula(), "curriculum")
@@ -309,7 +305,6 @@ class RegisteredReferences:
         *,
         response_format: Any,
     ) -> GraderChoice:
-        """Raises `InvalidRequest` if rows lack a key or a file cannot be read."""
         from app.jobs.dataset_checks import choose_from_files  # noqa: PLC0415 - a call without `auto` needs none
 
         training = await self._object_key(training_file, "training_file")
@@ -365,7 +360,6 @@ class JobCreationService:
             return await self.create_resolved(new)
 
     async def refusal(self, request: JobRequest) -> InvalidRequest | None:
-        """Returns the error that `create` would raise, but for files and quotas."""
         try:
             async with self._ports.references.resolved(request) as new:
                 await self._check(new)

@@ -80,7 +80,6 @@ class ReadFile:
     unread_difficulties: int = 0
     first_unread_difficulty: int | None = None
     sampled: dict[int, RowPrompt] = field(default_factory=dict)
-    """Prompts to measure by line number: an even sample and the longest rows."""
 
     def offer_on_every_row(self, tools: Sequence[dict[str, Any]]) -> None:
         self.sampled = {
@@ -386,7 +385,6 @@ def _objects(text: str) -> Iterator[Any]:
 
 
 def example_of(schema: Any, depth: int = 0) -> Any:
-    """Returns a value of a JSON schema's type; constraints beyond type and enum are ignored."""
     if not isinstance(schema, dict) or depth > _DEEPEST:
         return _TEXT
     choices = schema.get("enum")

@@ -70,7 +70,6 @@ def _without_controls(text: str) -> str:
 
 
 _Credential = Annotated[SecretString, AfterValidator(_without_controls)]
-"""A secret that is sent in a header, and given to a library as a variable of its environment."""
 
 
 class _Open(DescribedModel):

@@ -23,8 +23,6 @@ from app.tools.references import (
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Amounts of a job, or of the part of it that one commit adds. Times in seconds."""
-
     training_time_s: float = 0.0
     """Wall time of the run: from a claim or commit to the next commit, including all work. The cap
     of the same name limits it, and the price is per hour of it.
@@ -226,9 +224,7 @@ class JobOptions:
     caps: Caps = NO_CAPS
     priority: int = 0
     unread: tuple[UnreadKey, ...] = ()
-    """Keys outside the method's own object that nothing reads."""
     overridden: tuple[NoEffect, ...] = ()
-    """Deprecated hyperparameters of the call that have another value inside the method."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -257,8 +253,6 @@ class JobError:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """One job row as a domain value, without headers of tools and grader (see `secrets`)."""
-
     id: str
     organization_id: str
     project_id: str
@@ -297,7 +291,6 @@ class Job:
     before a worker has begun.
     """
     queue: QueuePosition | None = None
-    """Position of a job that waits for a worker; looked up for replies, `None` otherwise."""
 
 
 def validating_message(job: Job) -> str:
@@ -340,8 +333,6 @@ class Checkpoint:
 
 @dataclass(frozen=True, slots=True)
 class StatusCount:
-    """The jobs of one status, of all tenants together. Deleted ones are left out."""
-
     status: JobStatus
     jobs: int
     oldest_s: float
@@ -360,8 +351,6 @@ class StreamedEvent:
 
 @dataclass(frozen=True, slots=True)
 class JobHead:
-    """The parts of a job that a stream shows; a changed head is news."""
-
     status: JobStatus
     step: int
     estimated_finish: int | None

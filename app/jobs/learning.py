@@ -25,7 +25,6 @@ class ModeOptions(DescribedModel):
 
     @property
     def staleness(self) -> int:
-        """Number of published versions that a rollout may be behind when it is trained."""
         return 0
 
 
@@ -306,7 +305,6 @@ class OverlongOptions(DescribedModel):
 
     @property
     def begins(self) -> int:
-        """Sampled tokens from which it costs something, of resolved options."""
         return self.limit - (0 if self.buffer == AUTO else self.buffer)
 
 

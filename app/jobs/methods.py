@@ -183,7 +183,6 @@ def runs_calls(method: dict[str, Any]) -> bool:
 
 
 def job_tools(method: dict[str, Any]) -> frozenset[str] | None:
-    """Returns the names of the job's tools, `None` for a job that lists none and no MCP server."""
     inner = reinforcement_of(method)
     tools = _listed(inner.get("tools"))
     if not tools and not _listed(inner.get("mcp_servers")):
@@ -257,7 +256,6 @@ def has_validation(body: dict[str, Any]) -> bool:
 
 
 def _listed(value: Any) -> list[dict[str, Any]]:
-    """Returns the objects of a list; other items become empty objects, so positions stay valid."""
     if not isinstance(value, list):
         return []
     return [item if isinstance(item, dict) else {} for item in value]

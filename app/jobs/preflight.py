@@ -55,7 +55,6 @@ NO_NEEDS: Final = RowNeeds()
 
 
 def row_needs(method: Any, root: str) -> RowNeeds:
-    """Takes an instance or JSON; a faulty grader has no needs."""
     try:
         grader = read_grader(value_of(method, _GRADER))
     except ValueError:  # pydantic raises its two kinds
@@ -239,8 +238,6 @@ class Estimate(DescribedFields):
 
 @dataclass(frozen=True, slots=True)
 class InspectionRequest:
-    """Files to inspect, `None` where none is usable, with all settings that affect it."""
-
     method: MethodType
     training: Path | None
     validation: Path | None
@@ -253,7 +250,6 @@ class InspectionRequest:
     needs: RowNeeds = NO_NEEDS
     batch_size: int | None = None
     hyperparameters: ReinforcementHyperparameters | None = None
-    """Hyperparameters of a reinforcement job; `None` for invalid ones and for other methods."""
     no_room_share: float | None = None
     """Share of validation prompts without room for an answer that ends the job; `None` if the check
     is off.

@@ -148,7 +148,6 @@ class Evaluation:
     samples: int
     temperature: float
     greedy: bool
-    """Adds one rollout at temperature 0; false if all of them are at 0."""
 
     @property
     def rollouts_per_row(self) -> int:

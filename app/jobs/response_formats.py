@@ -50,7 +50,6 @@ def named_effort(effort: str | None) -> str | None:
 
 
 def with_trained_effort(body: dict[str, Any], effort: str | None) -> dict[str, Any]:
-    """Returns a chat call with the model's trained effort, unless the call names one."""
     if effort is None or body.get("reasoning_effort") is not None:
         return body
     return {**body, "reasoning_effort": effort}

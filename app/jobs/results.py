@@ -27,7 +27,6 @@ _REWARD, _LOSS = "full_valid_mean_reward", "full_valid_loss"
 
 
 def validation_score(checkpoint: Checkpoint) -> float | None:
-    """Returns the score, larger is better; `None` for a checkpoint without a validation value."""
     reward, loss = checkpoint.metrics.get(_REWARD), checkpoint.metrics.get(_LOSS)
     if reward is not None:
         return reward
@@ -154,7 +153,6 @@ def _known(step: int, train: Values, valid: Values, grader: dict[str, Any]) -> d
 class EngineMachine:
     processor: str
     batch_invariant: bool
-    """True if a probe found the bits of a result independent of concurrent requests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,13 +209,11 @@ _BELOW: Final = f"/{_INTEGRATIONS}/"
 
 
 def redact_method(method: Json) -> SecretValues:
-    """Redacts in place, drops unknown keys, and returns the secrets by JSON pointer."""
     kind = stored_method(method).kind
     return redact_in_place(METHOD_MODELS[kind], method, (kind,))
 
 
 def restored_method(method: dict[str, Any], opened: dict[str, Any]) -> dict[str, Any]:
-    """Raises `SecretsMissing` when a value that the job uses is missing."""
     sealed = {at: value for at, value in opened.items() if not at.startswith(_BELOW)}
     kind = stored_method(method).kind
     require_sealed(METHOD_MODELS[kind], method, sealed, (kind,))

@@ -63,7 +63,6 @@ def whole_job(row: Any) -> Job:
 
 
 def to_job(row: Any) -> Job:
-    """Builds a job from any row with the table's attributes, with summaries of the listings."""
     error = None if row.error is None else JobError(**row.error)
     return from_row(
         Job,
@@ -249,7 +248,6 @@ class EventStore(ProjectRows):
         return said is None
 
     async def links(self, job_id: str) -> list[JobEvent]:
-        """Returns the events with a `url` that people open, oldest first."""
         url = Events.data["url"].astext
         query = select(Events).where(Events.job_id == job_id, url.is_not(None)).order_by(Events.seq)
         return [to_event(row) for row in await self._session.scalars(query.limit(_MOST_LINKS))]
@@ -293,7 +291,6 @@ class StreamStore(SessionRows):
         }
 
     async def position(self, job_id: str, event_id: str, *, sent_as: str) -> int:
-        """Raises `InvalidRequest` at `sent_as` if the job has no such event."""
         query = select(Events.seq).where(Events.job_id == job_id, Events.id == event_id)
         found = await self._session.scalar(query)
         if found is None:
@@ -310,9 +307,6 @@ class StreamStore(SessionRows):
         return [(row.seq, to_event(row)) for row in await self._session.scalars(query)]
 
     async def points(self, job_id: str, steps: Sequence[int]) -> list[MetricPoint]:
-        """Returns the points of some steps. Goes from curve to curve along the primary key: a long
-        job has a hundred curves, and a million points.
-        """
         curves = _curves(job_id).subquery()
         query = select(Points).join(
             curves, (Points.name == curves.c.name) & (Points.split == curves.c.split)

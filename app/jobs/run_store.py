@@ -24,8 +24,6 @@ MOST_PUT_BACKS: Final = 8
 
 
 class RunJobStore(JobReader):
-    """The verbs of a run on its own job. Built only by a unit of work that has locked the fence."""
-
     def __init__(
         self, statements: Statements, session: AsyncSession, *, project_id: str, job_id: str
     ) -> None:

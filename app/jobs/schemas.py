@@ -126,9 +126,7 @@ _Model = TypeVar("_Model", bound=BaseModel)
 MaxTrainingTime = Annotated[
     float, Field(gt=0, le=1e9, allow_inf_nan=False), BeforeValidator(a_number)
 ]
-"""Seconds of wall time; extension of this project."""
 MaxRollouts = Annotated[int, Field(ge=1, le=10**12), BeforeValidator(a_number)]
-"""Training and validation rollouts; extension of this project."""
 
 
 class CapsBody(WireModel):
@@ -162,7 +160,6 @@ class _NestedCaps(CapsBody):
 
 
 def read_method(method: Method | None, hyperparameters: Json | None) -> RequestedMethod:
-    """Reads an absent method as supervised. Raises `InvalidRequest` with the parameter."""
     kind: MethodType = "supervised" if method is None else method.type
     if method is not None:
         for fault in other_bodies(method.__dict__, kind):
@@ -473,9 +470,7 @@ class ResumeFineTuningJob(CapsBody):
 
 
 _ROOTS: Final = ("", *(f"method.{kind}" for kind in METHOD_MODELS), "curriculum")
-"""The parts of a call that are parsed separately."""
 MAX_FAULTS: Final = 200
-"""Limit of issues with the call itself; issues of rows have a separate limit."""
 
 
 class Fault(DescribedModel):

@@ -136,7 +136,6 @@ class JobService:
         return await with_queue_positions(jobs, self._jobs.queue_positions), more
 
     async def owners(self, jobs: Sequence[Job]) -> dict[str, str]:
-        """Returns the names of the keys by job; leaves out jobs of keys of another project."""
         async with self._database.organization(self._tenant.organization_id) as unit:
             names = await unit.keys.names(self._tenant.project_id, {job.key_id for job in jobs})
         return {job.id: names[job.key_id] for job in jobs if job.key_id in names}

@@ -35,8 +35,6 @@ until the first point every step.
 
 @dataclass(frozen=True, slots=True)
 class StepValues:
-    """The committed values of one step; `valid` is empty when nothing was validated."""
-
     step: int
     train: Values
     valid: Values
@@ -44,7 +42,6 @@ class StepValues:
 
 class RuleDetector(Protocol):
     fixed: bool
-    """True if the rule compares with a constant, so that it pauses at most once."""
     reads: DetectorReads
 
     @property
@@ -457,7 +454,6 @@ def names_read(options: StopOptions, watched: ObjectiveCurves) -> Sequence[str]:
 
 
 def decisive_trigger(findings: Sequence[RuleTrigger]) -> RuleTrigger | None:
-    """Returns the trigger to act on, stop before pause; `None` if all are warnings."""
     for action in ("stop", "pause"):
         for found in findings:
             if found.action == action:

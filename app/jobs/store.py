@@ -321,8 +321,6 @@ class JobReader:
 
 
 class JobStore(JobReader):
-    """A tenant's jobs: the verbs that are one statement each."""
-
     def __init__(self, statements: Statements, quotas: Quotas) -> None:
         super().__init__(statements)
         self._quotas = quotas
@@ -380,8 +378,6 @@ _NEWEST_FIRST = Keyset((Table.created_at, Table.id), descending=True)
 
 
 class JobsInTransaction(JobStore):
-    """A tenant's jobs inside a unit of work: also pages, searches and changes of state."""
-
     def __init__(
         self, statements: Statements, session: AsyncSession, project_id: str, *, quotas: Quotas
     ) -> None:

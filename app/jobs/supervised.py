@@ -54,7 +54,6 @@ _BETA: Final = 0.1
 
 
 def a_number(value: Any) -> Any:
-    """Refuses strings and booleans, which pydantic would convert to numbers."""
     if isinstance(value, (bool, str)):
         raise ValueError("it must be a number")  # noqa: TRY004 - pydantic does not convert a TypeError
     return value

@@ -75,7 +75,6 @@ class FineTuningJobTable(QueuedRow, Base):
     priority: Mapped[int] = mapped_column(SmallInteger, server_default="0")
     usage: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     kept_checkpoints: Mapped[list[int] | None] = mapped_column(JSONB(none_as_null=True))
-    """Steps whose checkpoints are retained; `None` before a run has dropped any."""
     ended_early: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     reproducibility: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     stop_request: Mapped[str | None]

@@ -127,7 +127,6 @@ class EndpointUrl:
     """The normalised URL to dial, without its fragment."""
     scheme: str
     host: str
-    """Host in lower case, without brackets and trailing dot."""
     port: int
     address: IPAddress | None
     """The host if it is a literal address, else `None`."""

@@ -142,8 +142,6 @@ _ROW_GROUP_BYTES: Final = 16 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Table(Generic[Row]):
-    """A kind of row: its object on the wire, whose fields are the columns, by their types."""
-
     to_wire: Callable[[Row], BaseModel]
     columns: dict[str, ColumnType]
 

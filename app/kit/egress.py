@@ -109,7 +109,6 @@ class EgressFailure(AgentRftError):
 class EgressReply:
     status: int
     headers: Mapping[str, str]
-    """Headers with names in lower case; a repeated header has its first value."""
     body: bytes
     latency_s: float
 
@@ -169,7 +168,6 @@ class EgressPolicy:
     allow_endpoints: frozenset[str] = frozenset()
     """Exact `host:port`, exempt from the checks of address and port; a loopback name means all."""
     allow_plain_http: bool = False
-    """Permits `http://` to allowed endpoints, for development."""
 
     def __post_init__(self) -> None:
         canonical = frozenset(name for entry in self.allow_endpoints for name in _names(entry))

@@ -25,7 +25,6 @@ class SystemClock:
 
 
 async def settled_by(clock: Clock, future: asyncio.Future[None], *, deadline: float) -> bool:
-    """Waits for `future` until `deadline`, without a cancel; returns whether it is done."""
     if future.done():
         return True
     timer = asyncio.ensure_future(clock.sleep(max(0.0, deadline - clock.now())))
@@ -120,7 +119,6 @@ class ConcurrencySlots:
         return self._taken
 
     async def take(self, clock: Clock, *, deadline: float, first: bool) -> bool:
-        """Returns whether a slot became free in time. `first` skips the queue, as a retry may."""
         if self._taken < self.limit and (first or not self._waiting):
             self._taken += 1
             return True

@@ -54,7 +54,6 @@ class Outage:
     """Seconds since the first call that got no answer."""
     rollouts: int
     gives_up_in_s: float
-    """Seconds until the last of the waiting calls gives up."""
     last_fault: str | None
     """The fault of the last attempt that ended; `None` if all are still under way."""
 
@@ -64,7 +63,6 @@ class EndpointState:
     endpoint: str
     """Host and path."""
     answers: int
-    """Number of usable answers so far; one more after an outage means that it is over."""
     outage: Outage | None
 
 
@@ -113,7 +111,6 @@ class WaitingCalls:
 
     @property
     def sent_calls(self) -> int:
-        """Number of calls under way that were sent, and do not only wait for a slot."""
         return sum(call.sent_at is not None for call in self._pending.values())
 
     def outage(self, now: float, *, patience_ends: float | None) -> Outage | None:
@@ -219,7 +216,6 @@ class Endpoint:
         return EndpointState(shown, self.silence.answers, outage)
 
     def declare_rate(self, rate: float) -> None:
-        """Sets the rate limit unless a lower rate was declared before."""
         if self._rate is None or rate < self._rate:
             self._rate, self._pacer = rate, Pacer(rate, self._pool.clock)
 

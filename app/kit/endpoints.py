@@ -54,7 +54,6 @@ def signing_secret(secret_key: str, project_id: str) -> str:
 
 
 def cache_salt(secret_key: str, project_id: str) -> str:
-    """Derives the salt that separates a project's prompts in an engine's cache from others."""
     return _derived(secret_key, "engine-cache", project_id).hex()
 
 
@@ -145,8 +144,6 @@ class GaveUp(EndpointFault):
 
 @dataclass(frozen=True, slots=True)
 class EndpointRequest:
-    """One logical call, with the same bytes and ids on every attempt."""
-
     headers: Mapping[str, str]
     body: bytes
     call_id: str
@@ -230,7 +227,6 @@ def measured_call(request: EndpointRequest) -> Iterator[MeasuredCall]:
 
 @contextmanager
 def attempt_span(request: EndpointRequest, attempt: int) -> Iterator[Span]:
-    """Records the span of one attempt, whose id is in the `traceparent` that is sent with it."""
     position = SpanPosition(trace_of(request.trace_id), span_of(request.call_id, attempt))
     with SPANS.open(SpanName.ATTEMPT, position) as span:
         span.mark_asked()

@@ -181,7 +181,6 @@ async def together(works: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
 
 @contextmanager
 def first_fault() -> Iterator[None]:
-    """Raises the first exception of a group, which cancelled the others, instead of the group."""
     try:
         yield
     except BaseExceptionGroup as faults:

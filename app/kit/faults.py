@@ -314,7 +314,6 @@ def _misspelt(param: str, fault: ErrorDetails) -> InvalidRequest | None:
 
 
 def refused_today(what: str, root: str, error: ValidationError) -> RunFailed:
-    """Returns the error of a run whose definition, stored under earlier rules, is invalid today."""
     fault = error.errors(include_url=False)[0]
     refused = refusal(parameter(root, fault["loc"]), [fault])
     return RunFailed(
@@ -330,7 +329,6 @@ def unknown_cursor(after: str, sent_as: str = "after") -> InvalidRequest:
 
 
 def fault_clause(faults: Sequence[ErrorDetails]) -> str:
-    """Returns the clause about the faults of one value; a union has one fault for each member."""
     clauses = list(dict.fromkeys(map(_clause, faults)))
     if len(clauses) > 1 and all(clause.startswith(_MUST) for clause in clauses):
         return _MUST + " or ".join(clause.removeprefix(_MUST) for clause in clauses)

@@ -80,7 +80,6 @@ class AddressMark:
 @dataclass(frozen=True, slots=True)
 class JudgeMark:
     elsewhere: str = "base_url"
-    """Name of the sibling field with another server; without it the service finds the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +179,6 @@ class DescribedModel(DescribedFields, BaseModel):
 
 
 def field_text(owner: type, field: str) -> str | None:
-    """Returns the text under a field in the most derived class that has it; `None` without one."""
     for base in owner.__mro__:
         if base.__module__.startswith("app."):
             text = _texts(base.__module__).get((base.__qualname__, field))
@@ -288,7 +286,6 @@ class FieldKind(Enum):
     ADDRESS = auto()
     JUDGE = auto()
     EMBEDDING = auto()
-    """A choice that needs embeddings."""
     TEMPLATE = auto()
     UNKNOWN = auto()
     """The value of a key that the model does not know, which is never stored."""
@@ -302,7 +299,6 @@ class WalkedField:
     owner: Any
     mark: FieldMark | None = None
     expected: str | None = None
-    """Description of the only value of a documented key of kind `UNKNOWN`."""
     known: frozenset[str] = frozenset()
     closed: bool = False
     """True if the object accepts only the unknown keys that its model lists."""
@@ -312,7 +308,6 @@ Models = type[BaseModel] | tuple[type[BaseModel], ...]
 
 
 def walk_fields(models: Models, value: Any, path: Path = ()) -> Iterator[WalkedField]:
-    """Yields the marked fields of an instance, by its own class, or of JSON, even invalid."""
     for field in walk_with_nulls(models, value, path):
         if field.value is not None:
             yield field
@@ -390,7 +385,6 @@ def value_of(holder: Any, name: str) -> Any:
 
 
 def _member(models: Models, value: dict[str, Any]) -> type[BaseModel]:
-    """Returns the member by `type`, else by the number of shared keys."""
     if isinstance(models, type):
         return models
     sent = value.get("type")

@@ -75,7 +75,6 @@ def as_unavailable(message: str) -> Iterator[None]:
 _TIMEOUT_S: Final = 20.0
 _MOST_REDIRECTS: Final = 5
 MAX_REPLY_BYTES: Final = 8 << 20
-"""Limit of a reply about a data set; the list of a large one's files has a few MiB."""
 _RANGE: Final = re.compile(r"bytes=(\d+)-(\d+)")
 
 

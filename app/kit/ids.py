@@ -55,8 +55,6 @@ def _digest(*parts: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class GroupKey:
-    """Identifies one group in its job: all rollouts of a row at one step and attempt."""
-
     job_id: str
     split: Split
     step: int

@@ -19,7 +19,6 @@ def schema_fault(schema: Mapping[str, Any]) -> tuple[Path, str] | None:
 
 
 def function_schema_fault(schema: Mapping[str, Any]) -> tuple[Path, str] | None:
-    """Does the same for the schema of a function's arguments, which has the type `object`."""
     found = schema_fault(schema)
     if found is None and schema.get("type", "object") != "object":
         return ("type",), "a function's schema must have the type 'object'"

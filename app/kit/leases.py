@@ -54,8 +54,6 @@ class OrganizationVirtualTimeTable(Base):
 
 
 class FencedRow:
-    """The lease: the number of the newest claim, and the end of its time."""
-
     fence: Mapped[int] = mapped_column(BigInteger, server_default="0")
     """Rises with every claim; a write that carries a lower one is refused."""
     lease_until: Mapped[Timestamp | None]
@@ -70,14 +68,10 @@ class LeasedRow(FencedRow):
 
 
 class QueuedRow(LeasedRow):
-    """A row that waits in a queue and is claimed a limited number of times."""
-
     attempts: Mapped[int] = mapped_column(server_default="0")
     """Claims since the last progress."""
     lease_owner: Mapped[str | None]
-    """Host, process and claim that took the lease last."""
     dispatched_at: Mapped[Timestamp | None]
-    """Time of the last notification that the sweeper sent for the row."""
     queued_at: Mapped[Now]
     """Rows of a project are claimed in this order, jobs of a higher priority first."""
     not_before: Mapped[Timestamp | None]
@@ -150,7 +144,6 @@ class LeasedRows(SessionRows):
     open_states: ClassVar[tuple[str, ...]]
 
     def changes_of_claim(self) -> Mapping[str, Any]:
-        """Returns the columns that a claim sets besides those of lease and queue."""
         return {}
 
     async def claim_chosen(self, chosen: SelectBase, lease_s: float) -> list[Lease]:
@@ -209,7 +202,6 @@ class QueuedRows(LeasedRows):
     """States in which a holder leaves a row; a tenant's cancel is none, it stops the holder."""
 
     async def due(self, limit: int, resend_after_s: float) -> list[str]:
-        """Returns the ids of waiting rows without a recent notification, and notes a new one."""
         table = self.table
         unsent = or_(
             table.dispatched_at.is_(None),
@@ -417,7 +409,6 @@ class QueuedRows(LeasedRows):
         )
 
     async def ended_by_holder(self, lease: Lease) -> bool:
-        """Returns True once the holder of the lease has ended the row: nothing is left to renew."""
         ended = is_held(self.table, lease, states=self.end_states)
         return await self._session.scalar(select(self.table.id).where(ended)) is not None
 
@@ -431,7 +422,6 @@ class QueuedRows(LeasedRows):
         return False
 
     async def pause(self, lease: Lease, reason: str) -> None:
-        """Pauses the row for a holder that did not. Raises `LeaseLost`."""
         raise NotImplementedError
 
 

@@ -53,7 +53,6 @@ def room_needed() -> Iterator[None]:
 
 
 def partial_of(path: Path) -> Path:
-    """Returns a new path in the same directory, for a write that is renamed when it is complete."""
     return path.with_name(f".{path.name}.{uuid4().hex}.partial")
 
 
@@ -205,7 +204,6 @@ def key_parts(key: str) -> tuple[str, ...]:
 
 
 def normalised_key(key: str) -> str:
-    """Returns the one spelling of a key: `a//b/./c/` is `a/b/c`. Raises as `key_parts`."""
     return "/".join(key_parts(key))
 
 

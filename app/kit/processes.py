@@ -84,7 +84,6 @@ def lower_priority(niceness: int) -> None:
 
 
 def keep_priority() -> None:
-    """Gives a session that this process has just opened the niceness of the process."""
     own = os.getpriority(os.PRIO_PROCESS, 0)
     if own <= 0 or not _SESSION.exists():
         return

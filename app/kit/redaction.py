@@ -79,7 +79,6 @@ def _texts(field: WalkedField) -> Iterator[tuple[Path, str]]:
 
 
 def redact_in_place(models: Models, document: Any, path: Path = ()) -> SecretValues:
-    """Drops unknown keys of the value at `path`, redacts its secrets, and returns them."""
     sealed: SecretValues = {}
     for field in list(walk_with_nulls(models, _at(document, path), path)):
         if field.kind is FieldKind.UNKNOWN:
@@ -119,7 +118,6 @@ def restore_secrets(document: Any, sealed: Mapping[str, Any]) -> Any:
 
 
 def require_sealed(models: Models, document: Any, sealed: SecretValues, path: Path = ()) -> None:
-    """Raises `SecretsMissing` when a value is redacted and not sealed."""
     for field in walk_fields(models, _at(document, path), path):
         shown = field.kind is FieldKind.ADDRESS and url_has_placeholder(field.value)
         lost = [field.path] if shown else [at for at, value, to in secrets_in(field) if value == to]
@@ -303,7 +301,6 @@ class Echoes:
         return text
 
     def hidden_in_json(self, text: str) -> str:
-        """Does the same with every string and key of a text of JSON."""
         if not self._forms:
             return text
         read = json.loads(text)

@@ -200,7 +200,6 @@ async def _joined(first: bytes, second: bytes, rest: AsyncIterator[bytes]) -> As
 
 @contextmanager
 def _faults(source: _PartStream | None = None) -> Iterator[None]:
-    """Converts the library's errors; raises an exception of the stored stream unchanged."""
     from obstore.exceptions import AlreadyExistsError, BaseError  # noqa: PLC0415 - an optional extra
 
     try:

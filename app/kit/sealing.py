@@ -62,7 +62,6 @@ class SecretBox:
         return _VERSION + self._current
 
     def rewrap(self, blob: bytes, *, project_id: str, row_id: str) -> bytes:
-        """Returns the blob with its data key wrapped by the newest key; the data is unchanged."""
         row = _row(project_id, row_id)
         return self._wrap(self._unwrap(blob, row), row) + blob[_HEAD_BYTES + _WRAPPED_BYTES :]
 

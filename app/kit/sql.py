@@ -162,8 +162,6 @@ class Scope:
 
 
 class PreparedStatement:
-    """A statement whose text never changes, so that it is compiled once for each process."""
-
     def __init__(
         self,
         build: Callable[[Scope], Select[*tuple[Any, ...]]],
@@ -175,12 +173,10 @@ class PreparedStatement:
 
     @cached_property
     def joined(self) -> Select[*tuple[Any, ...]]:
-        """Returns the statement for a transaction that has the setting already."""
         return self._build(Scope(self.setting, opens=False))
 
     @cached_property
     def text(self) -> bytes:
-        """Returns the statement that sets the setting itself, with numbered parameters."""
         return str(self._compiled).encode()
 
     @cached_property
@@ -264,7 +260,6 @@ class Keyset:
         cursor: Sequence[ColumnElement[bool]],
         limit: int,
     ) -> tuple[list[Row], bool]:
-        """Returns one page, and whether another follows. Raises the errors of `start_after`."""
         query = await self.start_after(session, query, after=after, cursor=cursor)
         return cut((await session.scalars(query.limit(limit + 1))).all(), limit)
 

@@ -93,7 +93,6 @@ def _levels(value: Any) -> Iterator[list[dict[str, Any] | list[Any]]]:
 
 
 def refuse_constant(name: str) -> NoReturn:
-    """Raises `ValueError` for NaN and Infinity; a parser calls it for them."""
     raise ValueError(f"{name} is not JSON")
 
 

@@ -79,7 +79,6 @@ class Span:
     links: list[SpanPosition] = field(default_factory=list)
     error: str | None = None
     above: "Span | None" = None
-    """The span that ran when this one began."""
     asked: bool = False
     """True once something was asked of an engine or an endpoint, not replayed."""
 
@@ -144,14 +143,12 @@ class Spans:
         return True if self._sink is None else self._sink.samples(trace)
 
     def record(self, span: Span) -> None:
-        """Records a span, unless it is of a rollout that is not sampled."""
         sink, trace = self._sink, span.position.trace
         if sink is not None and (span.name not in _OF_ROLLOUTS or sink.samples(trace)):
             sink.record(span)
 
     @contextmanager
     def open(self, name: SpanName, position: SpanPosition) -> Iterator[Span]:
-        """Times the block as a span, which is recorded if anything was asked."""
         above = self.running
         span = Span.begun(name, position, None if above is None else above.span)
         try:

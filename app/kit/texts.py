@@ -9,7 +9,6 @@ from typing import Any, Final
 TOOL_NAME: Final = r"^[a-zA-Z0-9_-]{1,64}$"
 SERVER_LABEL: Final = r"^[a-zA-Z][a-zA-Z0-9_-]{0,63}$"
 FORMULA_NAME: Final = r"[A-Za-z_][A-Za-z0-9_]{0,63}"
-"""A name within a formula; a whole text is one between `^` and `$`."""
 TAG: Final = r"^[A-Za-z_][A-Za-z0-9_.-]{0,63}$"
 MD5: Final = r"^[0-9a-fA-F]{32}$"
 PRINTABLE_ASCII: Final = r"^[!-~]{1,256}$"
@@ -48,7 +47,6 @@ def expression_of(text: str) -> ast.Expression:
 
 
 Redaction = Callable[[str], str]
-"""Returns a text without what may not be stored."""
 
 _PATTERNS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     (re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}"), "[e-mail]"),
@@ -69,7 +67,6 @@ def shaped_data(text: str) -> str:
 
 
 def redacted_in(value: Any, redaction: Redaction) -> Any:
-    """Returns a JSON value with every text replaced by its redaction; keys stay."""
     if isinstance(value, str):
         return redaction(value)
     if isinstance(value, dict):

@@ -125,7 +125,6 @@ class RequestTransaction:
         self._depth = 0
 
     async def enter(self) -> None:
-        """Waits until no other task of the request uses the session."""
         task = asyncio.current_task()
         if self._holder is not task or task is None:
             await self._lock.acquire()
@@ -163,7 +162,6 @@ class RequestSlots:
 
 
 def joinable(context: Mapping[str, str]) -> RequestTransaction | None:
-    """Returns the request's transaction when it has the same settings, else `None`."""
     current = _current.get()
     return current if current is not None and current.context == dict(context) else None
 
@@ -179,8 +177,6 @@ Sessions = async_sessionmaker[AsyncSession]
 
 
 class BaseUnitOfWork:
-    """A transaction with settings that row-level security reads."""
-
     _acts = False
 
     def __init__(self, sessions: Sessions, context: Mapping[str, str]) -> None:

@@ -139,7 +139,6 @@ class ChatTemplate:
         )
 
     def with_variables(self, variables: dict[str, Any]) -> Self:
-        """Returns the template with these variables instead of those of a reasoning effort."""
         other = copy.copy(self)
         other._variables = {**self._names, **variables}  # noqa: SLF001 - its own class
         return other
@@ -300,7 +299,6 @@ class ControlText:
         self._everywhere = tuple(dict.fromkeys((*special, *used)))
 
     def broken(self, message: Any) -> Message:
-        """Returns a copy whose text cannot be read as control text. Raises `InvalidRequest`."""
         if not isinstance(message, dict):
             raise InvalidRequest("Each message must be an object.", param="messages")
         return self.within({**message, "content": flat_content(message.get("content"))})

@@ -231,7 +231,6 @@ class HarmonyMessage:
 
 
 def harmony_messages(text: str) -> Iterator[HarmonyMessage]:
-    """Yields the messages of a sampled turn; a header without a body is not a message yet."""
     at = 0
     while at >= 0 and (begin := text.find(MESSAGE, at)) >= 0:
         header = text[at:begin].rpartition(START)[2]

@@ -193,7 +193,6 @@ class ToolUse:
     formats: TurnFormats
     fault: str | None
     control_text: ControlText | None = None
-    """The text that no message may contain; `None` if the model's files cannot be read here."""
 
     @property
     def parser(self) -> ToolParser:

@@ -104,8 +104,6 @@ class PlayedRow:
 
 @dataclass(frozen=True, slots=True)
 class PassCount:
-    """Graded rollouts of one row at one step, and those of them that reached a reward."""
-
     prompt_index: int
     step: int
     graded: int
@@ -319,7 +317,6 @@ class RewardHistogram:
 
     @property
     def bounds(self) -> list[tuple[float, float]]:
-        """The lowest and the highest reward of each bin; the upper end belongs to the next one."""
         ends = [
             self.low * (1 - part / BINS) + self.high * (part / BINS) for part in range(BINS + 1)
         ]
@@ -375,7 +372,6 @@ class BaselineRow:
 @dataclass(frozen=True, slots=True)
 class Baseline:
     rows: Sequence[BaselineRow]
-    """The row with the largest deviation first."""
     all_lost: int = 0
     """Further rows, of which no sample was graded."""
 

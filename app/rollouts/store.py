@@ -98,7 +98,6 @@ class RolloutStore(ProjectRows):
         order_by: RolloutOrder = "step",
         descending: bool = False,
     ) -> tuple[list[RolloutRow], bool]:
-        """Returns a page. In the order of reward, rollouts without one are left out."""
         query = select(Table).where(Table.job_id == job_id, *_conditions(job_id, where))
         cursor = [Table.id == after, Table.job_id == job_id]
         if order_by == "reward":

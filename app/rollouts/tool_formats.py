@@ -64,7 +64,6 @@ def _json_or_text(text: str) -> Any:
 _DECODER: Final = json.JSONDecoder()
 
 Tools = Sequence[dict[str, Any]]
-"""The functions that a conversation offers, in Chat Completions form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +87,7 @@ class ToolFormat(Protocol):
     def name(self) -> ToolParser: ...
 
     @property
-    def marks(self) -> tuple[str, ...]:
-        """The texts that a decoder must show even if they are control tokens."""
-        ...
+    def marks(self) -> tuple[str, ...]: ...
 
     def parse(self, text: str, tools: Tools) -> ParsedCalls:
         """Takes an answer without reasoning. Values written as text get the types of `tools`."""
@@ -106,8 +103,6 @@ class BrokenCall(ValueError):
 
 
 class MarkedCalls:
-    """A format whose calls begin with a mark: content is the text before the first one."""
-
     def __init__(
         self, name: ToolParser, *, starts: tuple[str, ...], others: tuple[str, ...] = ()
     ) -> None:

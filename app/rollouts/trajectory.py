@@ -66,8 +66,6 @@ STORED_TOKENS: Final = 4096
 
 @dataclass(frozen=True, slots=True)
 class RecordedTurn:
-    """The stored tokens of one turn; the lists are parallel."""
-
     texts: list[str]
     """They join to the decoded turn; the first token of a character that spans several has all of
     it.
@@ -256,8 +254,6 @@ class Trajectory:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An infrastructure failure: the sample leaves mean, std and batch, and is counted."""
-
     failure_class: FailureClass
     message: str
     """The text for the customer: status and class, without bodies and headers."""
@@ -268,7 +264,6 @@ class Failure:
     `Grade.measures`.
     """
     details: str | None = None
-    """The reason of that flag, with the first words of a judge's answer; not part of a trace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,8 +284,6 @@ GradeOrFailure = Grade | Failure
 
 @dataclass(slots=True)
 class ScoredRollout:
-    """A finished rollout: graded, or failed by infrastructure, never both."""
-
     trajectory: Trajectory
     grade: Grade | None = None
     failure: Failure | None = None

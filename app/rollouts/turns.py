@@ -137,7 +137,6 @@ class TurnParser:
         self.opened = False
 
     def reasoning_in(self, template: str) -> str | None:
-        """Returns the name of the reasoning whose marks a chat template writes or removes."""
         shown = any(mark in template for mark in self.reasoning.marks)
         return self.reasoning.name if shown else None
 

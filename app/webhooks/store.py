@@ -64,7 +64,6 @@ class WebhookEndpointStore(ProjectRows):
         return to_endpoint(await self._row(endpoint_id))
 
     async def hold(self, endpoint_id: str) -> tuple[WebhookEndpoint, bytes]:
-        """Returns the endpoint and its sealed secrets, locked until the transaction ends."""
         row = await self._row(endpoint_id, lock=True)
         return to_endpoint(row), row.secrets
 
@@ -85,7 +84,6 @@ class WebhookEndpointStore(ProjectRows):
             await self._subscribe(endpoint_id, anew=False)
 
     async def enable(self, endpoint_id: str) -> None:
-        """Enables the endpoint again: it gets events that happen from now on."""
         await self._session.execute(
             update(Table).where(Table.id == endpoint_id).values(disabled_at=None)
         )
@@ -120,7 +118,6 @@ class WebhookEndpointStore(ProjectRows):
         return [_to_delivery(row, event_type) for row, event_type in page], more
 
     async def redeliver(self, endpoint_id: str, delivery_id: str) -> WebhookDelivery:
-        """Begins an ended delivery anew. Raises `NotFound`, and `WrongState` for another."""
         of_endpoint = (
             Delivery.project_id == self._project_id,
             Delivery.id == delivery_id,
