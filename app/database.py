@@ -124,9 +124,7 @@ class UnitOfWork(ProjectUnitOfWork):
 
 
 class RequestUnitOfWork(UnitOfWork):
-    """The transaction of a whole request, in its `slot`: units of its tenant join it once
-    `begin_request_transaction` was called.
-    """
+    """The transaction of a whole request, in its `slot`; units of its tenant may join it."""
 
     def __init__(
         self,
@@ -296,9 +294,7 @@ class Database:
         return self._unit({_ORGANIZATION: organization_id})
 
     def project_of(self, organization_id: OrganizationId, project_id: ProjectId) -> UnitOfWork:
-        """Returns a unit that reads an organization and a project's data. It joins no request, so
-        that others see its changes at once, such as the archiving of a project.
-        """
+        """Reads an organization and a project's data; joins no request, so changes show at once."""
         return self._unit({_ORGANIZATION: organization_id, PROJECT: project_id})
 
     def organization_slug(self, slug: str) -> UnitOfWork:

@@ -47,9 +47,7 @@ _BODY_HEADERS: Final = frozenset({b"content-length", b"transfer-encoding", b"con
 
 
 class BodyGuard:
-    """Of any content type, a body is a form with a file on paths of uploads, a small form on paths
-    that `forms` matches, and JSON on every other path.
-    """
+    """Reads a form with a file on paths of uploads, a small form on those of `forms`, else JSON."""
 
     def __init__(
         self,

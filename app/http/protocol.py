@@ -83,9 +83,7 @@ MAX_HEADER_BYTES: Final = 64 * 1024
 
 
 class Protocol(HttpToolsProtocol):
-    """One connection. Counts bytes that neither complete headers nor belong to a body, because the
-    parser would store an endless header, trailer or chunk extension in memory.
-    """
+    """Counts bytes of endless headers, trailers and chunk extensions, which the parser stores."""
 
     header_deadline_s: ClassVar[float] = 30.0
     reader_deadline_s: ClassVar[float] = 60.0

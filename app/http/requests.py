@@ -115,9 +115,7 @@ Result = TypeVar("Result")
 
 
 async def unless_client_hangs_up(request: Request, work: Coroutine[Any, Any, Result]) -> Result:
-    """Cancels `work` and raises `ClientDisconnect` when the client hangs up. The body must have
-    been read, because the next message is then the disconnect.
-    """
+    """Cancels `work` and raises `ClientDisconnect` on a hang-up. The body must have been read."""
 
     async def hang_up() -> None:
         while (await request.receive())["type"] != "http.disconnect":

@@ -228,9 +228,7 @@ class CalledAddress:
     url: str
     headers: dict[str, str]
     is_used: bool
-    """False for a part of a grader that the formula does not use: its address is checked but not
-    probed.
-    """
+    """False for a part that the formula does not use: checked, but not probed."""
 
 
 def called_addresses(method: dict[str, Any]) -> list[CalledAddress]:
@@ -257,9 +255,7 @@ def called_models(method: dict[str, Any], kind: FieldKind) -> Iterator[tuple[str
 
 
 def called_fields(method: dict[str, Any]) -> Iterator[WalkedField]:
-    """Yields the fields of a method, except those of a grader derived from its environment, and
-    those of an environment whose grader the job does not use.
-    """
+    """Leaves out a grader derived from its environment, and an unused environment's grader."""
     inner = reinforcement_of(method)
     if is_http(inner):
         yield from walk_fields(ReinforcementMethod, inner)

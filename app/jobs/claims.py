@@ -151,9 +151,7 @@ _CHILDREN: Final[tuple[type[Base], ...]] = (
     CheckpointTable,
     ReportTable,
 )
-"""Tables with rows that are removed with a job. Its models are removed with its own row; its eval
-was already deleted by the request.
-"""
+"""Rows that are removed with a job; its models go with its own row, its eval has gone."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,9 +103,7 @@ class MetricStore(ProjectRows):
         after_step: int | None,
         max_points: int,
     ) -> list[MetricPoint]:
-        """Returns the points that `extremes` chooses, by name, split and step. The database
-        chooses, because reading many long curves would block the event loop.
-        """
+        """Returns the points that `extremes` chooses, in the database: long curves would block."""
         curve = (Point.name, Point.split)
         rank = func.row_number().over(partition_by=curve, order_by=Point.step) - 1
         last = func.count().over(partition_by=curve) - 1
@@ -244,9 +242,7 @@ class OutlineStore(SessionRows):
     async def between(
         self, job_id: str, steps: Sequence[int], reductions: Mapping[str, Reduction]
     ) -> list[PackedCurve]:
-        """Returns training curves with one value for each sorted step, over the points since the
-        one before; steps without any are left out.
-        """
+        """Returns a value per sorted step, over the points since the one before; skips empty ones."""
         if not steps or not reductions:
             return []
         bounds = literal([step + 1 for step in steps], ARRAY(Integer))
@@ -292,9 +288,7 @@ _DRAWN: Final = (
 
 
 def _joined(*columns: Any) -> Any:
-    """Selects the values of some columns, row after row, as the text of one JSON list. It is faster
-    than an aggregate of JSON over three rows made of each.
-    """
+    """Selects columns, row after row, as the text of one JSON list: faster than an aggregate."""
     row = func.concat_ws(",", *columns)
     return func.concat("[", func.string_agg(row, literal(",")), "]", type_=Text)
 

@@ -239,9 +239,7 @@ def _summary(file: ReadFile, lengths: TokenLengths | None) -> FileSummary:
 def _tool_issues(
     renderer: Renderer, file: ReadFile, param: str, checked: list[list[Message]], *, shared: int
 ) -> Iterator[PreflightIssue]:
-    """Checks each set of tools once, at the first measured row that offers it. The last `shared`
-    ones are those of MCP servers.
-    """
+    """Checks each set of tools once. The last `shared` ones are those of MCP servers."""
     for line, prompt in file.sampled.items():
         if len(checked) == _MAX_TOOL_SETS:
             return

@@ -331,9 +331,7 @@ class CurveGaps:
 
     ends: Mapping[str, int] = field(default_factory=dict)
     between: Mapping[str, Curve] | None = None
-    """Values between validations by name and step of the validation; `None` if no curve has a
-    gap.
-    """
+    """By name and step of the validation; `None` if no curve has a gap."""
 
 
 NO_GAPS: Final = CurveGaps()

@@ -287,9 +287,7 @@ class Job:
     ended_early: dict[str, Any] | None = None
     """The rule that ended the job before its last step: `{rule, action, step, reason}`."""
     reproducibility: dict[str, Any] | None = None
-    """The record of being the same to the bit: `{same_to_the_bit, reasons, processors}`; `None`
-    before a worker has begun.
-    """
+    """`{same_to_the_bit, reasons, processors}`; `None` before a worker has begun."""
     queue: QueuePosition | None = None
 
 

@@ -36,9 +36,7 @@ CALL_PARAMETERS: Final = (
     "max_rollouts",
     "max_training_time_s",
 )
-"""Parameters of a create call outside its method; a misplaced key in the method may be meant for
-one of them.
-"""
+"""Parameters outside the method, for which a misplaced key in it may be meant."""
 
 
 def parameters_of(kind: MethodType | None, sent: Any) -> KeyHints:

@@ -251,9 +251,7 @@ class InspectionRequest:
     batch_size: int | None = None
     hyperparameters: ReinforcementHyperparameters | None = None
     no_room_share: float | None = None
-    """Share of validation prompts without room for an answer that ends the job; `None` if the check
-    is off.
-    """
+    """Share of validation prompts without room that ends the job; `None` if the check is off."""
     sample_rows: int = 0
     shared_tools: tuple[dict[str, Any], ...] = ()
     reads_difficulty: bool = False

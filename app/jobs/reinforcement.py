@@ -128,9 +128,7 @@ class ReinforcementMethod(OpenKeys, LearningOptions):
 
     @property
     def runs_calls(self) -> bool:
-        """True if tools or an environment answer the calls of the policy, so that rollouts have
-        several turns.
-        """
+        """True if tools or an environment answer the policy's calls, in several turns."""
         return self.runs_tools or self.http_environment is not None
 
     @property

@@ -175,9 +175,7 @@ class Objects(Protocol):
         ...
 
     async def children(self, directory: str) -> list[StoredChild]:
-        """Returns the objects and directories directly below a directory, in order of key, with
-        interrupted writes, whose names start with a dot.
-        """
+        """Returns what is directly below a directory, by key, with interrupted writes (dotted)."""
         ...
 
 

@@ -106,9 +106,7 @@ _TEMPLATE_FAULTS: Final = (
 
 
 class _GenerationBlock(Extension):
-    """Support for `{% generation %}`, which marks assistant text for training in transformers; here
-    it only renders its body.
-    """
+    """Renders the body of `{% generation %}`, which marks text for training in transformers."""
 
     tags = {"generation"}  # noqa: RUF012 - Jinja reads the class attribute
 
@@ -513,9 +511,7 @@ class BridgeRenderer:
     def _after_calls(
         self, turn: Message, replies: list[Message], tools: list[Message] | None
     ) -> Bridge:
-        """Renders calls with and without their replies: the turn is what both have in common, up to
-        its last control token.
-        """
+        """The turn is what calls share with and without replies, up to its last control token."""
         calls, replies = _with_calls(turn, replies)
         called = [_user("a"), {"role": "assistant", "content": "", "tool_calls": calls}]
         alone = self._tokens.encode(self._template.render(called, tools, generate=False))

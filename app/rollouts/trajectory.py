@@ -67,17 +67,11 @@ STORED_TOKENS: Final = 4096
 @dataclass(frozen=True, slots=True)
 class RecordedTurn:
     texts: list[str]
-    """They join to the decoded turn; the first token of a character that spans several has all of
-    it.
-    """
+    """They join to the decoded turn; the first token of a character has all of it."""
     log_probs: list[float | None]
-    """Natural log of the sampler's probability at the sampling temperature; `None` if it was not
-    finite.
-    """
+    """Natural log at the sampling temperature; `None` if it was not finite."""
     ratios: list[float | None]
-    """Trainer's probability at the token's training step by the sampler's; `None` for a token that
-    was not trained.
-    """
+    """Trainer's probability by the sampler's; `None` for a token that was not trained."""
 
 
 _LISTS: Final = tuple(field.name for field in fields(RecordedTurn))
@@ -260,9 +254,7 @@ class Failure:
     source: str
     child: str | None = None
     measures: dict[str, dict[str, float]] = field(default_factory=dict)
-    """Tokens of judges that did answer, and the flag of an answer without a score, as in
-    `Grade.measures`.
-    """
+    """Tokens of judges that did answer, and the flag of one without a score; see `Grade`."""
     details: str | None = None
 
 
@@ -292,9 +284,7 @@ class ScoredRollout:
     shaped_reward: float | None = None
     """The reward less all terms of the objective, of a graded rollout of a trained step."""
     trainer_logprobs: Sequence[float] | None = None
-    """Log-probs of its sampled tokens under the trained policy before the update; `None` where it
-    trained nothing.
-    """
+    """Log-probs under the policy before the update; `None` where it trained nothing."""
 
     def __post_init__(self) -> None:
         if (self.grade is None) == (self.failure is None):

@@ -123,9 +123,7 @@ class ParsedTurn:
     reasoning_tokens: int
     tool_calls: list[ParsedToolCall]
     parse_error: str | None
-    """A sentence for the model if a call is malformed; the turn has no calls then, and its whole
-    text is content.
-    """
+    """A sentence for the model if a call is malformed; then the whole text is content."""
 
 
 class TurnParser:

@@ -90,9 +90,7 @@ class WebhookEndpointStore(ProjectRows):
         await self._subscribe(endpoint_id, anew=True)
 
     async def _subscribe(self, endpoint_id: str, *, anew: bool) -> None:
-        """Sets the time from which events of each type are sent to now; a type that already has a
-        time keeps it unless `anew`.
-        """
+        """Sends events of each type from now on; a type with a time keeps it unless `anew`."""
         await self._session.execute(_SUBSCRIBE, {"endpoint_id": endpoint_id, "anew": anew})
 
     async def delete(self, endpoint_id: str) -> None:
