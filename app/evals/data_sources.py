@@ -383,7 +383,8 @@ def data_source_faults(
     source: JsonlSource | SampledSource, criteria: Sequence[Json]
 ) -> Iterator[InvalidRequest]:
     """Yields an error per fault. `criteria` are those of the eval, secrets redacted or not."""
-    walked = _walked(source)
+    fields, rows = walk_fields(type(source), source), source.source.rows
+    walked = [field for field in fields if not rows or field.path[:2] != _ROWS]
     for field in walked:
         fault = refused_wholly(field, ROOT) or template_fault(field, ROOT)
         if fault is not None:
@@ -463,11 +464,6 @@ def _missing_fields(
 
 def _invalid(path: Path, reason: str) -> InvalidRequest:
     return refused_value(parameter(ROOT, path), reason)
-
-
-def _walked(source: JsonlSource | SampledSource) -> list[WalkedField]:
-    walked = list(walk_fields(type(source), source))
-    return [field for field in walked if not source.source.rows or field.path[:2] != _ROWS]
 
 
 def _mcp_tools(source: JsonlSource | SampledSource) -> Iterator[InvalidRequest]:

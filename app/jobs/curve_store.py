@@ -242,7 +242,7 @@ class OutlineStore(SessionRows):
     async def between(
         self, job_id: str, steps: Sequence[int], reductions: Mapping[str, Reduction]
     ) -> list[PackedCurve]:
-        """Returns a value per sorted step, over the points since the one before; skips empty ones."""
+        """Returns a value per sorted step, over the points since the one before, if any."""
         if not steps or not reductions:
             return []
         bounds = literal([step + 1 for step in steps], ARRAY(Integer))

@@ -111,10 +111,6 @@ def _new_rows(
     return rows
 
 
-def _files(job: Job) -> dict[str, str | None]:
-    return {"training_file": job.training_file, "validation_file": job.validation_file}
-
-
 def _refuse_unusable_files(files: dict[str, str | None], purposes: dict[str, str]) -> None:
     for param, file_id in files.items():
         if file_id is not None and file_id not in purposes:
@@ -346,7 +342,8 @@ class JobStore(JobReader):
         events: list[tuple[EventLevel, str]] = [("info", event_message)]
         events += [("info", notice) for notice in notices]
         events += [("warn", warning) for warning in warnings]
-        rows, files = _new_rows(job, secrets, job_eval, events), _files(job)
+        rows = _new_rows(job, secrets, job_eval, events)
+        files = {"training_file": job.training_file, "validation_file": job.validation_file}
         used = sorted({file_id for file_id in files.values() if file_id is not None})
         values: dict[str, Any] = {
             f"{name}_{column}": value for name, row in rows.items() for column, value in row.items()
