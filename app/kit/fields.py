@@ -308,6 +308,7 @@ Models = type[BaseModel] | tuple[type[BaseModel], ...]
 
 
 def walk_fields(models: Models, value: Any, path: Path = ()) -> Iterator[WalkedField]:
+    """Yields the marked fields of an instance, by its own class, or of JSON, even invalid."""
     for field in walk_with_nulls(models, value, path):
         if field.value is not None:
             yield field

@@ -297,6 +297,7 @@ class ControlText:
         self._everywhere = tuple(dict.fromkeys((*special, *used)))
 
     def broken(self, message: Any) -> Message:
+        """Returns a copy whose text cannot be read as control text. Raises `InvalidRequest`."""
         if not isinstance(message, dict):
             raise InvalidRequest("Each message must be an object.", param="messages")
         return self.within({**message, "content": flat_content(message.get("content"))})
