@@ -124,9 +124,7 @@ class UnitOfWork(ProjectUnitOfWork):
 
 
 class RequestUnitOfWork(UnitOfWork):
-    """The transaction of a whole request, in its `slot`: units of its tenant join it once
-    `begin_request_transaction` was called.
-    """
+    """The transaction of a whole request, in its `slot`; units of its tenant may join it."""
 
     def __init__(
         self,
@@ -213,8 +211,6 @@ _UNBOUND_ROLE = """
 
 @dataclass(frozen=True, slots=True)
 class CoachClaim:
-    """The right to take a session's next step, as its tenant."""
-
     tenant: Tenant
     lease: Lease
 
@@ -278,7 +274,6 @@ class Database:
         return self._unit(_context_of(principal))
 
     def jobs(self, tenant: Tenant) -> JobStore:
-        """Returns a store whose verbs run in a separate transaction each, or in the request's."""
         return JobStore(self._alone(PROJECT, tenant.project_id), self._quotas)
 
     def key_lookup(self, key_id: str) -> KeyLookup:
@@ -286,7 +281,6 @@ class Database:
         return KeyLookup(self._alone(KEY_ID, key_id))
 
     def dashboard_session(self, session_id: str) -> SessionLookup:
-        """Returns a look-up that can read one session or link of the dashboard only."""
         return SessionLookup(self._alone(SESSION, session_id))
 
     def _unit(self, context: Mapping[str, str]) -> UnitOfWork:
@@ -300,13 +294,10 @@ class Database:
         return self._unit({_ORGANIZATION: organization_id})
 
     def project_of(self, organization_id: OrganizationId, project_id: ProjectId) -> UnitOfWork:
-        """Returns a unit that reads an organization and a project's data. It joins no request, so
-        that others see its changes at once, such as the archiving of a project.
-        """
+        """Reads an organization and a project's data; joins no request, so changes show at once."""
         return self._unit({_ORGANIZATION: organization_id, PROJECT: project_id})
 
     def organization_slug(self, slug: str) -> UnitOfWork:
-        """Returns a unit that can read the organization, for repeatable provisioning."""
         return self._unit({"app.organization_slug": slug})
 
     def run(self, project_id: str, job_id: str, fence: int) -> RunUnitOfWork:
@@ -314,7 +305,6 @@ class Database:
         return RunUnitOfWork(self.sessions, {PROJECT: project_id}, job_id=job_id, fence=fence)
 
     async def ping(self) -> None:
-        """Raises `Unavailable` while the database does not answer."""
         try:
             async with self._engine.connect() as connection:
                 await connection.execute(text("SELECT 1"))
@@ -322,14 +312,12 @@ class Database:
             raise Unavailable("The database does not answer.") from error
 
     async def status_counts(self) -> list[StatusCount]:
-        """Counts the jobs of all tenants by status. Raises `Unavailable`."""
         with losses_as_unavailable():
             async with self._engine.connect() as connection:
                 rows = await connection.execute(_STATUS_COUNTS)
                 return [StatusCount(JobStatus(status), jobs, age) for status, jobs, age in rows]
 
     async def claim_coach_sessions(self, at_most: int, lease_s: float) -> list[CoachClaim]:
-        """Claims sessions of all tenants whose next step is due. Raises `Unavailable`."""
         claimed = await claim_due(self.sessions, at_most, lease_s)
         return [CoachClaim(tenant, lease) for tenant, lease in claimed]
 

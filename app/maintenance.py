@@ -41,8 +41,6 @@ from app.webhooks.tables import WebhookEventTable as Event
 
 @dataclass(frozen=True, slots=True)
 class ExpiredObject:
-    """A row that can be removed, and the object key of its bytes."""
-
     project_id: str
     id: str
     key: str
@@ -119,11 +117,9 @@ class ExpiryStore(SessionRows):
         return len(await self._removed(limit, is_old, Response.scope, Response.key))
 
     async def remove_dashboard_sessions(self, limit: int) -> int:
-        """Removes expired sessions of the dashboard and links."""
         return len(await self._removed(limit, Session.expires_at <= func.now(), Session.id))
 
     async def remove_registered_objects(self, limit: int, *, keep_s: float) -> int:
-        """Removes registered objects that were deleted at least `keep_s` ago."""
         is_old = Registered.deleted_at <= _seconds_ago(keep_s)
         return len(await self._removed(limit, is_old, Registered.project_id, Registered.id))
 
@@ -131,7 +127,6 @@ class ExpiryStore(SessionRows):
         return len(await self._removed(limit, AuditLog.effective_at <= _before(days), AuditLog.seq))
 
     async def remove_completions(self, limit: int, *, days: float) -> int:
-        """Removes stored chat completions that are older, with the feedback about them."""
         is_old = Completion.created_at <= _before(days)
         return len(await self._removed(limit, is_old, Completion.project_id, Completion.id))
 
@@ -146,13 +141,11 @@ class ExpiryStore(SessionRows):
     async def _removed(
         self, limit: int, condition: ColumnElement[bool], *key: InstrumentedAttribute[Any]
     ) -> Sequence[Any]:
-        """Removes at most `limit` rows. Returns their values of `key`, the primary key."""
         old = select(*key).where(condition).limit(limit)
         statement = delete(key[0].class_).where(tuple_(*key).in_(old)).returning(*key)
         return (await self._session.execute(statement)).all()
 
     async def remove_events(self, limit: int, *, keep_s: float) -> int:
-        """Removes old webhook events with their deliveries. Returns the number of events."""
         old = (
             select(Event.project_id, Event.id)
             .where(Event.created_at <= _seconds_ago(keep_s))
@@ -177,7 +170,6 @@ def _upload(project_id: str, upload_id: str) -> ExpiredObject:
 
 
 def _is_read() -> Select[str]:
-    """Selects the unfinished jobs that read a file."""
     return select(Job.id).where(
         Job.project_id == File.project_id,
         Job.status.not_in(ENDED),
@@ -205,7 +197,6 @@ class AgedJob:
 
 class RetentionStore(SessionRows):
     async def expire_files(self, limit: int, *, days: float) -> int:
-        """Expires files that no job and no eval run still reads. Returns their number."""
         run = select(EvalRun.id).where(
             EvalRun.project_id == File.project_id,
             EvalRun.status.in_(OPEN_RUNS),
@@ -234,7 +225,6 @@ class RetentionStore(SessionRows):
     async def aged(
         self, kind: RetainedKind, limit: int, *, days: float, after: AgedJob | None
     ) -> list[AgedJob]:
-        """Returns ended jobs whose `kind` is not marked yet, oldest first, from `after` on."""
         query = _of(kind).where(Job.finished_at <= _before(days))
         if after is not None:
             query = query.where(
@@ -266,7 +256,6 @@ class RetentionStore(SessionRows):
         return True
 
     async def _drop_checkpoints(self, job: AgedJob, days: float) -> bool:
-        """Drops the checkpoints that are not in use; the published model is kept."""
         checkpoints = CheckpointStore(self._session, job.project_id)
         kept, needed = await checkpoints.kept(job.job_id), await checkpoints.needed(job.job_id)
         left = sorted(needed & kept.keys())
@@ -318,5 +307,4 @@ class MaintenanceUnitOfWork(CrossTenantUnitOfWork):
 
 
 def maintenance(database: Database) -> MaintenanceUnitOfWork:
-    """Returns a transaction in which the worker's role sees the expired rows of all tenants."""
     return MaintenanceUnitOfWork(database)

@@ -35,7 +35,6 @@ class SealedColumn:
     """A column of sealed blobs. Its blobs are bound to the owner and to the id of their row."""
 
     noun: str
-    """Name of the rows in a report."""
     table: type[Base]
     blob: InstrumentedAttribute[Any]
     key: tuple[InstrumentedAttribute[Any], ...]
@@ -95,7 +94,6 @@ class SealedBlobs(SessionRows):
     async def others(
         self, column: SealedColumn, head: bytes, *, after: Key | None, limit: int
     ) -> Sequence[SealedRow]:
-        """Returns blobs that do not begin with `head`, in the order of their keys."""
         query = (
             select(*column.key, column.row_id.label("row_id"), column.blob.label("blob"))
             .where(column.blob.is_not(None), func.substr(column.blob, 1, len(head)) != head)
@@ -125,7 +123,6 @@ class SealedBlobs(SessionRows):
         return int(await self._session.scalar(query) or 0)
 
     async def count_keys(self, head: bytes) -> tuple[int, int]:
-        """Counts API keys in use: those whose digest begins with `head`, and the others."""
         current = func.substr(ApiKeyTable.secret_hmac, 1, len(head)) == head
         query = select(func.count().filter(current), func.count().filter(~current)).where(
             ApiKeyTable.revoked_at.is_(None)
@@ -135,8 +132,6 @@ class SealedBlobs(SessionRows):
 
 
 class SealedUnitOfWork(BaseUnitOfWork):
-    """A transaction of the tables' owner that sees the sealed blobs of all tenants."""
-
     blobs = of_session(SealedBlobs)
 
     def __init__(self, database: Database) -> None:
@@ -152,7 +147,6 @@ BATCH: Final = 200
 class RewrapCounts:
     rewrapped: int = 0
     current: int = 0
-    """Number of blobs under the newest key now."""
     unreadable: int = 0
     """Blobs under a key that is not configured, or damaged ones."""
 

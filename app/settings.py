@@ -181,7 +181,6 @@ def _shipped(name: str, folder: str, **options: Any) -> BaseModelSpec:
 
 
 def shipped_models() -> tuple[BaseModelSpec, ...]:
-    """Returns the base models of an installation that configures none."""
     # At 2e-3 with alpha 32 one seed in ten permanently unlearns a whole kind of question.
     rates = {"learning_rate": 1e-3, "dpo_learning_rate": 1e-3}
     return (_shipped(DEFAULT_MODEL, "tiny_agent", max_turn_tokens=256, **rates),)
@@ -194,7 +193,6 @@ def scholar_model() -> BaseModelSpec:
 
 
 def known_by_name() -> tuple[BaseModelSpec, ...]:
-    """Returns every shipped model: those that `--model` serves without preparation."""
     return (*shipped_models(), scholar_model())
 
 
@@ -206,7 +204,6 @@ class ModelSettings(Sources):
 
 
 def to_models_json(models: tuple[BaseModelSpec, ...]) -> str:
-    """Returns the base models in the format of an engine's `--models-json` file."""
     return json.dumps([spec.model_dump(mode="json") for spec in models], indent=1)
 
 
@@ -437,7 +434,6 @@ class TelemetrySettings(SettingsSection):
         return endpoint or None  # compose files pass unset variables as empty ones
 
     def span_export(self) -> SpanExport | None:
-        """Returns the export of spans, `None` if there is no collector."""
         if os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
             return None
         standard = "OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"
@@ -584,17 +580,14 @@ class Settings(ModelSettings):
 
     @property
     def secret_keys(self) -> tuple[str, ...]:
-        """Returns the newest key, then the older ones."""
         keys = (self.secret_key, *self.older_secret_keys)
         return tuple(key.get_secret_value() for key in keys)
 
     def derive_key(self, purpose: str) -> bytes:
-        """Derives 32 bytes for one purpose from the newest key."""
         return derive_key(self.secret_key.get_secret_value(), purpose)
 
     @property
     def key_hmac(self) -> bytes:
-        """Returns the HMAC key for new API keys."""
         return self.derive_key(_KEY_HMAC)
 
     @property
@@ -637,7 +630,6 @@ def inherited_environment() -> dict[str, str]:
 
 
 def set_variables(names: Sequence[str]) -> dict[str, str]:
-    """Returns those variables of a library that are set and not empty."""
     return {name: os.environ[name] for name in names if os.environ.get(name)}
 
 

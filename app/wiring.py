@@ -92,14 +92,11 @@ def dashboard_session_service(settings: Settings, database: Database) -> Dashboa
 
 
 def rewrapping_service(settings: Settings, database: Database) -> RewrappingService:
-    """Builds the service; `database` connects as the tables' owner."""
     head = build_key_service(settings, database).digest_head
     return RewrappingService(database, build_secret_box(settings), api_key_head=head)
 
 
 class ProcessContext:
-    """The pools and clients of a process, which all services share."""
-
     def __init__(self, settings: Settings) -> None:
         quotas, redis_url = settings.quotas, settings.redis_url
         self.settings = settings
@@ -191,7 +188,6 @@ class Factory:
         return self._context.sandbox.for_project(*self._owner)
 
     def _engine(self) -> Inference:
-        """Returns the engine with a separate prompt cache for the tenant."""
         salt = cache_salt(self._secret_key, self._tenant.project_id)
         return self._context.inference.with_cache_namespace(salt)
 
@@ -487,7 +483,6 @@ class Administration:
         return usage_service(self._context, self._principal)
 
     def export_turn(self) -> AbstractAsyncContextManager[None]:
-        """Returns a turn to read some rows of an export, see `ProcessContext.exports`."""
         organization_id = self._principal.organization_id
         return self._context.exports.taken(organization_id, organization_id)
 

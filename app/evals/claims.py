@@ -23,8 +23,6 @@ _HELD: Final = (EvalRunStatus.IN_PROGRESS.value,)
 
 
 class EvalRunUnitOfWork(BaseUnitOfWork):
-    """Locks the run at the fence of its lease. Raises `LeaseLost` on entry."""
-
     def __init__(self, sessions: Sessions, lease: Lease) -> None:
         super().__init__(sessions, {"app.project": lease.project_id})
         self._lease = lease

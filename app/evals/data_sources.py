@@ -71,7 +71,6 @@ class FileReference(_SourcePart):
 
     @property
     def planned_items(self) -> int:
-        """Largest possible number of items of the file, which has not been read yet."""
         return MAX_ITEMS
 
     @property
@@ -156,12 +155,10 @@ DATA_SOURCE: Final[TypeAdapter[JsonlSource | SampledSource]] = TypeAdapter(DataS
 
 
 def planned_items(source: JsonlSource | SampledSource) -> int:
-    """Returns the most output items of a run; a file may hold as many rows as a run can have."""
     return min(MAX_ITEMS, source.source.planned_items * source.samples)
 
 
 def repeats_too_much(size: int, samples: int) -> bool:
-    """Returns true if items of `size` bytes are too large to be stored with every sample."""
     return samples > 1 and size * samples > MAX_REPEATED_BYTES
 
 
@@ -173,7 +170,6 @@ class RowFault(ValueError):
 
 
 def parse_row(line: bytes, number: int) -> EvalRow:
-    """Keeps keys besides `item` and `sample`: a run can report them. Raises `RowFault`."""
     try:
         content = load_line(line, number)
     except DatasetError as fault:
@@ -188,7 +184,6 @@ def parse_row(line: bytes, number: int) -> EvalRow:
 
 
 TEXT: Final = "text"
-"""Type of the `response_format` that every engine gives."""
 
 
 def settings_of(params: SentSampling, *, seed: int) -> Json:
@@ -218,7 +213,6 @@ def requested_format(source: SampledSource) -> str:
 def unavailable_format(
     source: SampledSource, formats: Sequence[str], *, root: str
 ) -> InvalidRequest:
-    """Returns the error of a format that the engine of the model cannot give."""
     sent = "response_format" if source.sampling_params.response_format else "text.format"
     return refused_value(
         f"{root}.sampling_params.{sent}.type",
@@ -232,7 +226,6 @@ def tools_of(source: JsonlSource | SampledSource) -> list[Json]:
 
 
 def sampling_fault(source: JsonlSource | SampledSource, root: str) -> InvalidRequest | None:
-    """Returns the error of the first setting that no chat takes."""
     if not isinstance(source, SampledSource):
         return None
     params = source.sampling_params
@@ -245,7 +238,6 @@ def sampling_fault(source: JsonlSource | SampledSource, root: str) -> InvalidReq
 
 
 def _at(fault: InvalidRequest, params: SentSampling, root: str) -> InvalidRequest:
-    """Returns the error of a setting at its place in the call, also in the Responses API's form."""
     said = fault.param or ""
     sent = said
     if said.startswith("response_format") and not params.response_format:
@@ -275,7 +267,6 @@ _DERIVED: Final = frozenset(key for key in GIVEN_KEYS if key != "model")
 """Keys that a sample with an answer has, sent or derived from the answer."""
 _SIMILARITY: Final = 0.8
 _MAX_JUDGED: Final = 20
-"""Unknown keys of a sample that are compared with the known ones."""
 _CURE: Final = "send the answer as 'output_text' or 'choices'"
 
 
@@ -317,7 +308,6 @@ def _misspelt(sample: dict[str, Any]) -> GivenFault | None:
 
 @lru_cache(maxsize=4_096)
 def near_key(key: str) -> str | None:
-    """Returns the known key of a sample that an unknown one is probably a misspelling of."""
     near = get_close_matches(key.casefold(), GIVEN_KEYS, n=1, cutoff=_SIMILARITY)
     return near[0] if near else None
 
@@ -360,7 +350,6 @@ def _answer_fault(sample: dict[str, Any]) -> str | None:
 def path_fault(
     field: WalkedField, root: str, *, item_schema: dict[str, Any]
 ) -> InvalidRequest | None:
-    """Returns the error for the first path of a template that leads nowhere in every item."""
     for placeholder in placeholders(field.value) if field.kind is FieldKind.TEMPLATE else ():
         fault = _fault(placeholder, item_schema)
         if fault is not None:
@@ -388,14 +377,14 @@ ROOT: Final = "data_source"
 _ROWS: Final[Path] = ("source", "content")
 _TOOLS: Final[Path] = ("sampling_params", "tools")
 _Reading = tuple[Path, Placeholder]
-"""A path that a prompt reads, with the field that has it."""
 
 
 def data_source_faults(
     source: JsonlSource | SampledSource, criteria: Sequence[Json]
 ) -> Iterator[InvalidRequest]:
     """Yields an error per fault. `criteria` are those of the eval, secrets redacted or not."""
-    walked = _walked(source)
+    fields, rows = walk_fields(type(source), source), source.source.rows
+    walked = [field for field in fields if not rows or field.path[:2] != _ROWS]
     for field in walked:
         fault = refused_wholly(field, ROOT) or template_fault(field, ROOT)
         if fault is not None:
@@ -475,11 +464,6 @@ def _missing_fields(
 
 def _invalid(path: Path, reason: str) -> InvalidRequest:
     return refused_value(parameter(ROOT, path), reason)
-
-
-def _walked(source: JsonlSource | SampledSource) -> list[WalkedField]:
-    walked = list(walk_fields(type(source), source))
-    return [field for field in walked if not source.source.rows or field.path[:2] != _ROWS]
 
 
 def _mcp_tools(source: JsonlSource | SampledSource) -> Iterator[InvalidRequest]:

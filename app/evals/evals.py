@@ -39,7 +39,6 @@ class EvalRunStatus(StrEnum):
 
 
 ALL_ITEMS_ERRORED: Final = "all_items_errored"
-"""Code of the error of a run without a score."""
 INVOCATIONS: Final = "invocation_count"
 OPEN_RUNS: Final = (EvalRunStatus.QUEUED, EvalRunStatus.IN_PROGRESS)
 EvalOrder = Literal["created_at", "updated_at"]
@@ -48,8 +47,6 @@ ItemStatus = Literal["pass", "fail", "error"]
 
 
 class RunPage(TypedDict):
-    """A page of runs: its conditions and its place."""
-
     status: EvalRunStatus | None
     after: str | None
     limit: int
@@ -70,7 +67,6 @@ class ItemPage(TypedDict):
 class Eval:
     id: str
     job_id: str | None = None
-    """The job whose validations are its runs; `None` for a user's own eval."""
     name: str
     data_source_config: dict[str, Any]
     testing_criteria: list[dict[str, Any]]
@@ -86,8 +82,6 @@ class Eval:
 
 @dataclass(frozen=True, slots=True)
 class NewEval:
-    """A create call as a domain value."""
-
     name: str | None
     item_schema: dict[str, Any]
     include_sample_schema: bool
@@ -104,7 +98,6 @@ class ResultCounts:
 
 
 def nothing_scored(total: int, why: str | None) -> str:
-    """Returns the message about a run whose every item is an error. `why` is that of one item."""
     shown = "" if why is None else f" The first one: {why}"
     return f"Nothing could be scored: each of {total} output items is an error.{shown}"
 
@@ -116,7 +109,6 @@ class EvalRun:
     name: str
     status: EvalRunStatus
     model: str | None
-    """The model that is evaluated; `None` when the run samples none."""
     data_source: dict[str, Any]
     metadata: dict[str, str] | None = None
     error: dict[str, Any] | None = None
@@ -140,7 +132,6 @@ class OutputItem:
     index: int
     """`datasource_item_id`: position in the data source, from 0."""
     sample_index: int = 0
-    """Number of the sample among those of its item, from 0."""
     status: ItemStatus
     datasource_item: dict[str, Any]
     results: list[dict[str, Any]]
@@ -177,7 +168,6 @@ def validation_run_id(job_id: str, step: int) -> str:
 
 
 def step_of(run_id: str, job_id: str) -> int | None:
-    """Returns the step whose validation has this run id, `None` for the id of another job."""
     start, _, step = run_id.rpartition("_")
     if f"{start}_" != validation_run_id(job_id, 0)[:-1] or not step.isdecimal() or len(step) > 9:  # noqa: PLR2004 - an int of the database
         return None
@@ -185,7 +175,6 @@ def step_of(run_id: str, job_id: str) -> int | None:
 
 
 def threshold(criterion: dict[str, Any]) -> float | None:
-    """Returns the least score that passes; `None` if any score above 0 does."""
     own = criterion.get("pass_threshold")
     if isinstance(own, int | float) and not isinstance(own, bool):
         return float(own)
@@ -219,8 +208,6 @@ def token_usage(prompt: int, completion: int, cached: int = 0) -> dict[str, int]
 
 
 class Tally:
-    """Adds up a run item by item."""
-
     def __init__(self, criteria: Iterable[str]) -> None:
         self._total: dict[ItemStatus, int] = {"pass": 0, "fail": 0, "error": 0}
         self._criteria = {name: [0, 0] for name in criteria}
@@ -232,7 +219,6 @@ class Tally:
         results: list[dict[str, Any]],
         usage: list[tuple[str, dict[str, int]]],
     ) -> None:
-        """`usage` has each called model with its tokens, and its calls unless that is one."""
         self._total[status] += 1
         for result in results:
             self._criteria[result["name"]][0 if result["passed"] else 1] += 1
@@ -272,8 +258,6 @@ def no_item(item_id: str) -> NotFound:
 
 @dataclass(frozen=True, slots=True)
 class SampleScore:
-    """One sample of an item, and its score by each criterion."""
-
     index: int
     status: ItemStatus
     scores: Sequence[float]
@@ -336,7 +320,6 @@ class ValidationCounts:
 
     @property
     def status(self) -> EvalRunStatus:
-        """A validation without a reward has failed, as any run that could score nothing."""
         scored = self.errored < self.total
         return EvalRunStatus.COMPLETED if scored else EvalRunStatus.FAILED
 
@@ -441,7 +424,6 @@ def _model(job: Job, validation: ValidationCounts) -> str:
 
 
 def _temperature(job: Job) -> float:
-    """While files are checked it is still `auto`, which becomes 1, as in training."""
     sent = (job.method.options.get("hyperparameters") or {}).get("eval_temperature")
     return 1.0 if sent in (None, "auto") else float(sent)
 

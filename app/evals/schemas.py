@@ -48,7 +48,6 @@ class CreateEval(ClosedBody):
     metadata: Metadata | None = None
 
     def to_spec(self) -> NewEval:
-        """Raises `InvalidRequest` with the parameter at fault."""
         config = self.data_source_config
         if config.type != "custom":
             raise InvalidRequest(
@@ -172,7 +171,6 @@ class CreateEvalRun(ClosedBody):
     metadata: Metadata | None = None
 
     def to_source(self) -> JsonlSource | SampledSource:
-        """Returns the run's data source. Raises `InvalidRequest` with the parameter at fault."""
         source = self.data_source.get("source")
         kind = source.get("type") if isinstance(source, dict) else None
         if kind in _KEPT_CALLS:

@@ -79,7 +79,6 @@ class ValidationRunService:
         self._tenant = tenant
 
     async def get(self, of: Eval, run_id: str) -> EvalRun:
-        """Raises `NotFound` for a step without a validation."""
         async with self._database.tenant(self._tenant) as unit:
             job, validation = await self._find(unit, of, run_id)
         return run_of(of, job, validation)
@@ -191,7 +190,6 @@ FILE_PURPOSES: Final = ("evals", "fine-tune")
 
 
 async def check_item_file(unit: UnitOfWork, file_id: str, param: str) -> None:
-    """Raises `InvalidRequest` for a file that the project lacks, or of another purpose."""
     try:
         row = await unit.files.get(file_id)
     except NotFound as error:
@@ -217,7 +215,6 @@ class EvalService:
         self._models = models
 
     async def create(self, new: NewEval) -> Eval:
-        """Raises `InvalidRequest` for a bad schema or grader, or one that may not be called."""
         await asyncio.to_thread(_check_unread, new)
         unread = await check_definitions(
             [
@@ -274,7 +271,6 @@ class EvalService:
             return await unit.evals.change(eval_id, changes)
 
     async def delete(self, eval_id: str) -> None:
-        """Deletes an eval and its runs. Raises `WrongState` for the eval of a job."""
         async with self._database.tenant(self._tenant) as unit:
             found = await unit.evals.get(eval_id)
             if found.job_id is not None:
@@ -342,7 +338,6 @@ class EvalRunService:
         name: str | None,
         metadata: dict[str, str] | None,
     ) -> EvalRun:
-        """Inserts a run and notifies a worker. Raises `InvalidRequest`."""
         of = await self._eval(eval_id)
         if of.job_id is not None:
             raise WrongState(f"The runs of {eval_id} are the validations of job {of.job_id}.")
@@ -389,7 +384,6 @@ class EvalRunService:
             return await unit.eval_runs.page(eval_id, **wanted)
 
     async def cancel(self, eval_id: str, run_id: str) -> EvalRun:
-        """Ends a run at once; its items so far stay. Raises `WrongState` for an ended one."""
         await self._stored(eval_id, run_id)
         async with self._database.tenant(self._tenant) as unit:
             run = await unit.eval_runs.cancel(eval_id, run_id)

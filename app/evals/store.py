@@ -81,7 +81,6 @@ class EvalStore(ProjectRows):
         await self._session.execute(_INSERT, row)
 
     async def get(self, eval_id: str) -> Eval:
-        """Raises `NotFound`."""
         return _to_eval(await self._row(eval_id))
 
     async def secrets(self, eval_id: str) -> bytes | None:
@@ -99,7 +98,6 @@ class EvalStore(ProjectRows):
         return [_to_eval(row) for row in page], more
 
     async def change(self, eval_id: str, values: dict[str, Any]) -> Eval:
-        """Sets `name` and `metadata` where `values` contains them. Raises `NotFound`."""
         columns = {"eval_metadata" if key == "metadata" else key: values[key] for key in values}
         row = await self._session.scalar(
             update(EvalTable)
@@ -112,7 +110,6 @@ class EvalStore(ProjectRows):
         return _to_eval(row)
 
     async def delete(self, eval_id: str) -> None:
-        """Deletes an eval with all its runs. Raises `NotFound`."""
         statement = delete(EvalTable).where(EvalTable.id == eval_id).returning(EvalTable.id)
         if await self._session.scalar(statement) is None:
             raise no_eval(eval_id)
@@ -160,7 +157,6 @@ class EvalItemStore(ProjectRows):
     async def done(
         self, run_id: str
     ) -> list[tuple[int, ItemStatus, list[dict[str, Any]], TokensByModel]]:
-        """Returns position, status, results and usage of every item that a run has."""
         rows = await self._session.execute(
             select(
                 EvalItemTable.position,
@@ -193,7 +189,6 @@ class EvalItemStore(ProjectRows):
         ]
 
     async def get(self, run: EvalRun, item_id: str) -> OutputItem:
-        """Raises `NotFound`."""
         row = await self._session.scalar(
             select(EvalItemTable).where(EvalItemTable.id == item_id, EvalItemTable.run_id == run.id)
         )
@@ -202,7 +197,6 @@ class EvalItemStore(ProjectRows):
         return _to_item(row, run)
 
     async def page(self, run: EvalRun, **wanted: Unpack[ItemPage]) -> tuple[list[OutputItem], bool]:
-        """Returns a page by position."""
         status, index, after = wanted["status"], wanted.get("index"), wanted["after"]
         query = select(EvalItemTable).where(
             EvalItemTable.project_id == self._project_id, EvalItemTable.run_id == run.id
@@ -225,7 +219,6 @@ class EvalItemStore(ProjectRows):
 async def _fitting_rows(
     session: AsyncSession, query: Select[Any], limit: int, *stored: Any
 ) -> tuple[Sequence[Any], bool]:
-    """Returns as many rows as fit a page by the bytes of `stored`, and whether more follow."""
     lengths = [func.octet_length(sql_cast(column, Text)) for column in stored]
     size = reduce(add, lengths)
     sizes = (await session.scalars(query.with_only_columns(size).limit(limit + 1))).all()
@@ -285,7 +278,6 @@ class EvalRunStore(ProjectRows):
         return [(row.eval_id, row.id) for row in rows]
 
     async def cancel(self, eval_id: str, run_id: str) -> EvalRun:
-        """Ends a run at once; its worker can write nothing more. Raises `WrongState`."""
         run = await self.get(eval_id, run_id)
         ended = await self._session.scalar(
             update(EvalRunTable)
@@ -312,8 +304,6 @@ class EvalRunStore(ProjectRows):
 
 
 class AttachedEvalRunStore(ProjectRows):
-    """Writes of a job's worker, for the evals that are attached to the job."""
-
     async def insert(self, run: EvalRun) -> None:
         """Takes no look at quotas. Raises `NotFound` for an eval that was deleted, and leaves the
         transaction usable: the end of a job is in it.
@@ -370,14 +360,12 @@ class LeasedEvalRunStore:
         return (await self._session.scalars(owner.where(EvalRunTable.id == self._run_id))).one()
 
     async def age_s(self) -> float:
-        """Returns the seconds since the run was claimed first, on the database's clock."""
         age = select(func.extract("epoch", func.now() - EvalRunTable.started_at))
         return float(
             (await self._session.scalars(age.where(EvalRunTable.id == self._run_id))).one()
         )
 
     async def count(self, tally: Tally) -> None:
-        """Writes the totals of the items so far. Progress resets the count of attempts."""
         counts = tally.counts
         await self._change(
             passed=counts.passed,
@@ -430,7 +418,6 @@ class ValidationRunStore(SessionRows):
         limit: int,
         descending: bool,
     ) -> tuple[list[ValidationCounts], bool]:
-        """Returns a page by step; `after` is the last step of the page before."""
         query = self._validations(job_id, threshold)
         if status is not None:
             query = query.having(_ended_as(status))
@@ -451,7 +438,6 @@ class ValidationRunStore(SessionRows):
     async def items(
         self, job_id: str, step: int, threshold: float | None, **wanted: Unpack[ItemPage]
     ) -> tuple[list[RolloutRow], bool]:
-        """Returns a page by prompt and sample."""
         status, index, after = wanted["status"], wanted.get("index"), wanted["after"]
         query = select(RolloutTable).where(*_of(job_id), RolloutTable.step == step)
         if index is not None:

@@ -27,7 +27,6 @@ from app.webhooks.deliveries import WebhookFanOut
 
 ALL_PROJECTS: Final = "*"
 _JOB: Final = "ftjob-"
-"""Beginning of the id of a job."""
 ENDED: Final = 2**63 - 1
 """Position of a cursor whose consumer reads no more: no event has it."""
 _SEQUENCER: Final = "sequencer"
@@ -44,8 +43,6 @@ _ASSIGN = text("""
 
 @dataclass(frozen=True, slots=True)
 class ClaimedCursor:
-    """A cursor under a lease: its consumer handles the events after `position`."""
-
     consumer: str
     scope: str
     position: int
@@ -74,7 +71,6 @@ class EventLogReader(SessionRows):
     async def read_after(
         self, position: int, *, scope: str, types: Collection[str] | None, limit: int
     ) -> LogPage:
-        """Returns the next events of a scope (a project, a job, or all projects) by position."""
         last = select(Cursor.position).where(_is(_SEQUENCER, ALL_PROJECTS))
         head = await self._session.scalar(last) or 0
         query = select(Table).where(Table.position > position, Table.position <= head)
@@ -109,11 +105,9 @@ class EventLogReader(SessionRows):
 
 class EventCursorStore(SessionRows):
     async def lock(self, consumer: str, scope: str) -> int:
-        """Locks the cursor until the transaction ends. Returns its position."""
         return (await _locked(self._session, consumer, scope)).position
 
     async def move(self, consumer: str, scope: str, *, position: int) -> None:
-        """Advances a locked cursor. Raises `ValueError` for a position before its own."""
         moved = await self._session.scalar(
             update(Cursor)
             .where(_is(consumer, scope), Cursor.position <= position)
@@ -132,7 +126,6 @@ class EventCursorStore(SessionRows):
         return {(row.consumer, row.scope) for row in await self._session.execute(query)}
 
     async def claim(self, consumer: str, scope: str, *, lease_s: float) -> ClaimedCursor | None:
-        """Claims the cursor under a lease. Returns `None` while another process has the lease."""
         await _locked(self._session, consumer, scope)
         row = (
             await self._session.execute(

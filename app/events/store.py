@@ -15,7 +15,6 @@ from app.kit.sql import Base, Timestamp, of_project
 from app.webhooks.events import EventType
 
 JobEventType = Literal["job.message", "job.metrics"]
-"""An event of a job's own list; `job.metrics` is a committed training step."""
 KEEP_LOG_S: Final = 7 * 24 * 3600.0
 """Retention of an event, read or not: a consumer that is away for less time misses none."""
 
@@ -27,9 +26,7 @@ class CommittedEvent:
     id: str
     project_id: str
     type: str
-    """A `JobEventType`, an `EventType`, or one of a newer version."""
     subject: str
-    """Id of the job or of the eval run."""
     data: dict[str, Any]
     """Level, message and data of a job's event. Empty for the end of a job or of a run."""
     created_at: float
@@ -70,7 +67,6 @@ class EventCursorTable(FencedRow, Base):
     """Id of the project or of the job whose events are read, or `*` for the events of all projects.
     """
     position: Mapped[int] = mapped_column(BigInteger, server_default="0")
-    """The last event that the consumer has handled."""
 
 
 _INSERT = insert(cast("CoreTable", EventLogTable.__table__)).inline()  # returns no key
@@ -82,7 +78,6 @@ _JOB_EVENT_TYPES: Final[dict[str, JobEventType]] = {
 
 
 def wrote_end(session: AsyncSession) -> bool:
-    """True once the transaction has logged an end, which webhooks announce."""
     return _WROTE_END in session.info
 
 
@@ -105,7 +100,6 @@ async def log_job_event(session: AsyncSession, job_event: dict[str, Any]) -> Non
 
 
 def job_event_row(job_event: dict[str, Any]) -> dict[str, Any]:
-    """Returns the logged row, by column, of an event of a job's own list; it has the same id."""
     return {
         "id": job_event["id"],
         "project_id": job_event["project_id"],

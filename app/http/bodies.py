@@ -35,7 +35,6 @@ UPLOAD_PATHS: Final = (
     (re.compile(r"/v1/files"), _MAX_FILE),
     (re.compile(r"/v1/uploads/[^/]+/parts"), MAX_PART_BYTES + _FORM_BYTES),
 )
-"""Paths of forms with a file, and the largest body of each in bytes."""
 IDLE_S: Final = 60.0
 JSON_DEADLINE_S: Final = 120.0
 FORM_DEADLINE_S: Final = 20.0
@@ -48,9 +47,7 @@ _BODY_HEADERS: Final = frozenset({b"content-length", b"transfer-encoding", b"con
 
 
 class BodyGuard:
-    """Of any content type, a body is a form with a file on paths of uploads, a small form on paths
-    that `forms` matches, and JSON on every other path.
-    """
+    """Reads a form with a file on paths of uploads, a small form on those of `forms`, else JSON."""
 
     def __init__(
         self,
@@ -120,7 +117,6 @@ class BodyGuard:
 
 
 async def _read_body(receive: Receive, limit: int) -> bytes | None:
-    """Returns the body, or `None` when the client hung up. Raises `TooLarge`."""
     body, more = bytearray(), True
     while more:
         message = await receive()
@@ -161,7 +157,6 @@ def _counted(receive: Receive, limit: int, idle_s: float) -> Receive:
 
 
 def replay_body(body: bytes, receive: Receive) -> Receive:
-    """Returns a `receive` that delivers a body which was read already, and then what follows it."""
     sent = False
 
     async def again() -> Message:
@@ -180,17 +175,13 @@ MAX_FIELD_BYTES: Final = 64 * 1024
 MAX_FILENAME: Final = 255
 _MAX_DELIMITERS: Final = 64
 _MAX_AROUND_BYTES: Final = 64 * 1024
-"""Limit in bytes before the first part, and after the last one."""
 _MAX_BOUNDARY: Final = 200
 _EXTENDED_NAME: Final = re.compile(rb"filename\*\s*=\s*utf-8'[^']*'([^;\s]+)", re.IGNORECASE)
 _UNPRINTABLE: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 class StreamedForm:
-    """A form, read with `open`, then `blocks` to the end; both fill `fields` and `filename`."""
-
     def __init__(self, request: Request, *, file: str) -> None:
-        """Raises `InvalidRequest` when the content type is not a multipart form."""
         kind, options = parse_options_header(request.headers.get("content-type"))
         boundary = options.get(b"boundary", b"")
         if kind != b"multipart/form-data" or not 0 < len(boundary) <= _MAX_BOUNDARY:
@@ -207,7 +198,6 @@ class StreamedForm:
         }
         self.fields: dict[str, str] = {}
         self.filename: str | None = None
-        """The file's name without directories, set once the file has begun."""
         self._delimiter = b"--" + boundary
         self._parser = multipart.MultipartParser(boundary, callbacks)
         self._stream = request.stream()
@@ -221,7 +211,6 @@ class StreamedForm:
         self._waiting = 0
 
     async def open(self) -> None:
-        """Reads up to the file. Raises `InvalidRequest` when the form has none."""
         while self.filename is None:
             if not await self._advance():
                 raise missing_parameter(self._file)
@@ -234,7 +223,6 @@ class StreamedForm:
                 raise unknown_parameter(name[:64], question(near) or " Remove it.")
 
     async def blocks(self) -> AsyncIterator[bytes]:
-        """Yields the file in blocks of about 1 MiB, then reads the rest of the form."""
         more = True
         while more:
             while more and self._waiting < BLOCK_BYTES:
@@ -322,7 +310,6 @@ class StreamedForm:
 
 
 def plain_name(name: str) -> str:
-    """Returns a file name without directories, composed (NFC). Raises `InvalidRequest`."""
     base = unicodedata.normalize("NFC", _UNPRINTABLE.sub("", re.split(r"[/\\]", name)[-1])).strip()
     if len(base) > MAX_FILENAME:
         raise InvalidRequest(f"A file name has at most {MAX_FILENAME} characters.", param="file")

@@ -74,7 +74,6 @@ AnyPrincipal = Annotated[Principal, Depends(ByKey(any_principal))]
 
 
 async def tenant(request: Request, credentials: Credentials) -> Tenant:
-    """Returns the key's project. Refuses an admin key, which cannot read a project's data."""
     principal = await any_principal(request, credentials)
     if not isinstance(principal, Tenant):
         raise PermissionDenied("An admin key manages projects; use a project's API key here.")
@@ -95,7 +94,6 @@ Services = Annotated[Factory, Depends(ByKey(factory))]
 async def downloading(
     request: Request, context: Context, project: CurrentTenant, services: Services
 ) -> Factory:
-    """Holds one of the project's downloads until the reply is sent. Raises `RateLimited`."""
     request.scope["state"][HELD].enter_context(context.downloads.taken(project.project_id))
     return services
 
@@ -105,14 +103,11 @@ Downloading = Annotated[Factory, Depends(downloading)]
 
 @dataclass(frozen=True, slots=True)
 class Exporter:
-    """The services of a project that exports rows, and the slot in which it reads a batch."""
-
     services: Factory
     turn: Callable[[], AbstractAsyncContextManager[None]]
 
 
 async def exporting(context: Context, project: CurrentTenant, services: Downloading) -> Exporter:
-    """Returns what `downloading` returns, for rows that are read while they are sent."""
     turn = partial(context.exports.taken, project.organization_id, project.project_id)
     return Exporter(services, turn)
 
@@ -120,13 +115,11 @@ async def exporting(context: Context, project: CurrentTenant, services: Download
 async def streaming(
     request: Request, context: Context, project: CurrentTenant, services: Services
 ) -> Factory:
-    """Holds one of the project's streams until the client is gone. Raises `RateLimited`."""
     request.scope["state"][HELD].enter_context(context.streams.taken(project.project_id))
     return services
 
 
 async def administration(request: Request, credentials: Credentials) -> Administration:
-    """Returns the services of an organization's administration. Requires an admin key."""
     principal = await any_principal(request, credentials)
     if not isinstance(principal, AdminPrincipal):
         raise PermissionDenied(

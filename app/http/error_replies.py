@@ -34,7 +34,6 @@ class PathHints:
         self._routes = routes
 
     def unserved(self, method: str, path: str) -> str:
-        """Returns the hint for a path without a route: another API, or a path that ends alike."""
         parts = path.strip("/").split("/")
         missing = _NOT_SERVED.get(parts[1]) if len(parts) > 1 and parts[0] == "v1" else None
         if missing is None:
@@ -42,7 +41,6 @@ class PathHints:
         return f": this service has no {missing}; use POST /v1/chat/completions."
 
     def alike(self, method: str, path: str) -> str:
-        """Returns a hint with a served path of the same end, if `path` itself is not served."""
         called = path.strip("/")
         end = called.removeprefix("v1/").removeprefix("fine_tuning/")
         same_word = self._by_last_word.get((method, _last_word(end)), ())
@@ -53,7 +51,6 @@ class PathHints:
 
     @cached_property
     def _by_last_word(self) -> dict[tuple[str, str], list[str]]:
-        """The served paths by method and last word, unless that is a parameter."""
         paths: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
         for route in _with_path(self._routes):
             word = _last_word(route.path)
@@ -167,7 +164,6 @@ async def _answered_before(_: Request, error: Exception) -> Response:
 
 
 def replay(response: HttpResponse) -> Response:
-    """Returns a response that was stored under an Idempotency-Key, byte for byte."""
     return Response(
         response.body,
         status_code=response.status,

@@ -25,7 +25,6 @@ class PartHealth:
     problem: str | None = None
     """The fault, without addresses and paths: readiness needs no key."""
     detail: str | None = None
-    """Details of a part that works: the layers of the sandbox."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +81,6 @@ class HealthService:
         return Health(dict(zip(self._checks, parts, strict=True)))
 
     async def look_at_jobs_too(self) -> tuple[Health, list[StatusCount] | None]:
-        """Returns the jobs by status, too: `None` while the database does not answer."""
         health = await self.look()
         try:
             return health, await self._ports.database.status_counts()
@@ -136,8 +134,6 @@ async def _checked(check: Callable[[], Awaitable[PartHealth]]) -> PartHealth:
 
 
 class _CachedHealth:
-    """The cached result of one part; only one caller at a time refreshes it."""
-
     def __init__(
         self, check: Callable[[], Awaitable[PartHealth]], clock: Callable[[], float]
     ) -> None:

@@ -99,7 +99,6 @@ class IdempotencyService:
         return GuardedRequest(self._database, principal, key, box=self._box)
 
     async def mark(self, principal: Principal, key: str, fingerprint: bytes) -> None:
-        """Marks the key of a running request. Raises as `GuardedRequest.begin`."""
         async with self._database.request(principal) as unit:
             await _lock_key(unit, key, fingerprint, SealedResponses(self._box, principal))
             await unit.stored_responses.put(key, fingerprint, None)

@@ -18,14 +18,12 @@ class StoredResponseTable(Base):
     __table_args__ = (Index(None, "created_at"),)
 
     scope: Mapped[str] = mapped_column(primary_key=True)
-    """Id of the project, or of the organization for its administration."""
     key: Mapped[str] = mapped_column(primary_key=True)
     fingerprint: Mapped[bytes] = mapped_column(LargeBinary)
     status: Mapped[int | None]
     """`NULL` while the first request runs, on a path that creates no row."""
     content_type: Mapped[str | None]
     body: Mapped[bytes | None] = mapped_column(LargeBinary)
-    """The sealed response; see `app.http.idempotency`."""
     created_at: Mapped[Now]
 
 
@@ -45,7 +43,6 @@ class IdempotencyStore:
         self._session, self._scope = session, scope
 
     async def try_lock(self, key: str) -> bool:
-        """Locks the key until the transaction ends. Returns `False` when another request has it."""
         digest = hashlib.sha256(f"{self._scope}\x1f{key}".encode()).digest()
         number = int.from_bytes(digest[:8], "big", signed=True)
         locked = await self._session.scalar(
@@ -70,7 +67,6 @@ class IdempotencyStore:
         return StoredResponse(bytes(row.fingerprint), response)
 
     async def put(self, key: str, fingerprint: bytes, response: HttpResponse | None) -> None:
-        """Stores a response, or with `None` the mark that a request runs."""
         values = {
             "fingerprint": fingerprint,
             "status": None if response is None else response.status,

@@ -115,8 +115,6 @@ class Idempotency(Middleware):
 
 
 class ResponseBuffer:
-    """A `send` that buffers a response until `leave`."""
-
     def __init__(self) -> None:
         self._messages: list[Message] = []
 
@@ -132,7 +130,6 @@ class ResponseBuffer:
 
     @property
     def complete_response(self) -> HttpResponse | None:
-        """Returns the response, or `None` when it broke off or never began."""
         ended = bool(self._messages) and not self._messages[-1].get("more_body", False)
         return self.response if ended and len(self._messages) > 1 else None
 

@@ -174,9 +174,7 @@ class ProcessMetrics:
             self._seconds.labels(route).observe(time.perf_counter() - began)
 
     def show(self, health: Health, counts: list[StatusCount] | None) -> bytes:
-        """Returns all metrics. `counts` is `None` while the database does not answer: the
-        metrics of jobs are then left out, because stale ones would look current.
-        """
+        """`counts` is `None` without the database: stale metrics of jobs would look current."""
         self._jobs.clear()
         for name, part in health.parts.items():
             self._parts.labels(name).set(part.ok)

@@ -29,8 +29,6 @@ _RESET: Final = struct.pack("ii", 1, 0)
 
 
 class ReaderDeadline:
-    """Watches one connection from `begin` to `end`."""
-
     def __init__(self, transport: asyncio.Transport, *, seconds: float) -> None:
         self._transport = transport
         self._connection = transport.get_extra_info("socket")
@@ -64,7 +62,6 @@ class ReaderDeadline:
             self._timer = None
 
     def check(self) -> None:
-        """Restarts the deadline if the client took bytes; aborts after `CHECKS` without any."""
         if self.unread_bytes < self._unread_bytes:
             self.begin()
             return
@@ -86,9 +83,7 @@ MAX_HEADER_BYTES: Final = 64 * 1024
 
 
 class Protocol(HttpToolsProtocol):
-    """One connection. Counts bytes that neither complete headers nor belong to a body, because the
-    parser would store an endless header, trailer or chunk extension in memory.
-    """
+    """Counts bytes of endless headers, trailers and chunk extensions, which the parser stores."""
 
     header_deadline_s: ClassVar[float] = 30.0
     reader_deadline_s: ClassVar[float] = 60.0
@@ -123,14 +118,12 @@ class Protocol(HttpToolsProtocol):
 
     @override
     def pause_writing(self) -> None:
-        """The transport calls this when bytes wait because the client takes no more."""
         super().pause_writing()
         if self._reader is not None:
             self._reader.begin()
 
     @override
     def resume_writing(self) -> None:
-        """The transport calls this when the kernel has taken all bytes that waited."""
         if self._reader is not None:
             self._reader.end()
         super().resume_writing()

@@ -29,8 +29,6 @@ _COUNT: Final = """
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """Remaining requests of a window, which ends in `reset_s` seconds."""
-
     limit: int
     used: int
     reset_s: float
@@ -45,9 +43,7 @@ class Quota:
 
 
 class RateLimits(Protocol):
-    async def take(self, owner: str, *, limit: int | None = None) -> Quota | None:
-        """Counts one request of an owner, by its own `limit`. `None`: nothing is limited now."""
-        ...
+    async def take(self, owner: str, *, limit: int | None = None) -> Quota | None: ...
 
     async def aclose(self) -> None: ...
 
@@ -75,7 +71,6 @@ class RedisRateLimits:
         return Quota(limit or self._limit, used, (window + 1) * WINDOW_S - now)
 
     def _number(self, key: str) -> "asyncio.Future[int | None]":
-        """Returns the request's number within its window; `None` while Redis is unavailable."""
         waiter: asyncio.Future[int | None] = asyncio.get_running_loop().create_future()
         if key in self._waiting:
             self._waiting[key].append(waiter)

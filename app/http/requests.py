@@ -56,7 +56,6 @@ _SHOWN: Final = 64
 
 
 def check_query(request: Request) -> None:
-    """Raises `InvalidRequest` for a parameter that the route does not declare, or repeats."""
     route = request.scope.get("route")
     empty: tuple[str, ...] = request.scope.get("state", {}).get(EMPTY_QUERY_VALUES, ())
     if not isinstance(route, APIRoute) or not (request.query_params or empty):
@@ -103,7 +102,6 @@ def _is_list(annotation: Any) -> bool:
 
 
 def metadata_pairs(request: Request) -> dict[str, str] | None:
-    """Returns the pairs of `metadata[key]=value` that a list is filtered by; `None` without any."""
     start = "metadata["
     pairs = {
         name[len(start) : -1]: value
@@ -117,9 +115,7 @@ Result = TypeVar("Result")
 
 
 async def unless_client_hangs_up(request: Request, work: Coroutine[Any, Any, Result]) -> Result:
-    """Cancels `work` and raises `ClientDisconnect` when the client hangs up. The body must have
-    been read, because the next message is then the disconnect.
-    """
+    """Cancels `work` and raises `ClientDisconnect` on a hang-up. The body must have been read."""
 
     async def hang_up() -> None:
         while (await request.receive())["type"] != "http.disconnect":
@@ -138,9 +134,7 @@ async def unless_client_hangs_up(request: Request, work: Coroutine[Any, Any, Res
 
 
 LONGEST_TEXT: Final = 10_000
-"""Characters of a prompt or of an answer."""
 LONGEST_ROW: Final = 4_000
-"""Characters of a row of a file, as JSON."""
 _ENCODED: Final = 9
 """Bytes of the longest character as a browser sends it: `%E2%82%AC`."""
 _OTHERS: Final = 4096
@@ -150,7 +144,6 @@ MAX_FORM_BYTES: Final = _ENCODED * (LONGEST_TEXT + LONGEST_ROW) + _OTHERS
 _MAX_SIGN_IN_BYTES: Final = 16_384
 EXAMPLES_PATH: Final = "/teach/examples"
 MAX_EXAMPLES_BYTES: Final = 8 * 1024 * 1024
-"""Largest form with examples: a file, or what was typed and pasted."""
 
 
 def largest_form(path: str) -> int:
@@ -160,7 +153,6 @@ def largest_form(path: str) -> int:
 
 
 def text_of(form: Mapping[str, str], name: str, *, longest: int) -> str:
-    """Returns a text with the line breaks that its writer saw. Raises `InvalidRequest`."""
     text = form.get(name, "").replace("\r\n", "\n")
     if len(text) > longest:
         raise InvalidRequest(
@@ -170,15 +162,11 @@ def text_of(form: Mapping[str, str], name: str, *, longest: int) -> str:
 
 
 REPLY_HEADERS: Final = "reply_headers"
-"""Headers of the reply, in success and failure."""
 HELD: Final = "held"
 """An `ExitStack` of what the request holds until its reply is sent or its client is gone."""
 PRINCIPAL: Final = "principal"
-"""The principal, when the caller was checked before the route."""
 STORED_RESPONSE: Final = "idempotency"
-"""The guard of the request's `Idempotency-Key`, on routes that take a form."""
 ROUTED: Final = "routed"
-"""The route that answered, once it has."""
 
 log = structlog.get_logger()
 
@@ -189,8 +177,6 @@ class Middleware:
 
 
 class RequestContext(Middleware):
-    """Gives each request an id, in the reply's `x-request-id` and in every log line."""
-
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)

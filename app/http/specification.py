@@ -23,7 +23,6 @@ _FILE: Final = Path(__file__).with_name("examples.json")
 
 
 def examples() -> dict[str, dict[str, Any]]:
-    """Returns the `reply` and perhaps the `request` of each operation, by its id."""
     found: dict[str, dict[str, Any]] = json.loads(_FILE.read_text(encoding="utf-8"))
     return found
 
@@ -190,7 +189,6 @@ def _complete(document: dict[str, Any]) -> None:
 
 
 def _add_chunks(document: dict[str, Any]) -> None:
-    """Adds the schemas of streams: a chunk of a chat reply, a message about a job."""
     parts: tuple[type[DescribedModel], ...] = (ChatCompletionChunk, *STREAM_PARTS)
     _, found = models_json_schema(
         [(one, "serialization") for one in parts], ref_template="#/components/schemas/{model}"
@@ -212,7 +210,6 @@ def _add_examples(document: dict[str, Any]) -> None:
 
 
 def _link(document: dict[str, Any]) -> None:
-    """Links the reply of a collection's POST to every operation on the new object."""
     for path, methods in document["paths"].items():
         replies = methods.get("post", {}).get("responses", {})
         reply = replies.get("201", replies.get("200"))
@@ -276,7 +273,6 @@ def _operations(document: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def sent_events() -> APIRouter:
-    """Returns the document's section of webhooks; no request is routed through it."""
     router = APIRouter()
     for event, payload in SENT.items():
         router.add_api_route(

@@ -83,8 +83,6 @@ between a short answer and an agent that runs into the limit.
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """Means over a project's finished jobs on one base model."""
-
     completion_tokens_per_rollout: float
     seconds_per_rollout: float
     """Wall time of a job, training included, divided by its rollouts."""
@@ -110,7 +108,6 @@ def estimate_of(
     pace: Pace | None,
     knows_jobs: bool = True,
 ) -> Estimate | None:
-    """Returns `None` for other methods, and for a call or dataset that cannot be used."""
     if new is None or not isinstance(new.method, ReinforcementMethod) or dataset is None:
         return None
     training, validation = dataset.training, dataset.validation
@@ -161,7 +158,6 @@ def _explanation(pace: Pace | None, tokens_per_s: float | None, *, knows_jobs: b
 
 
 def model_fault(base: BaseModelSpec | None, *, runs_calls: bool) -> InvalidRequest | None:
-    """Returns why a model cannot be trained here, or not with tools; slow the first time."""
     if base is None:
         return None
     message = f"Model {base.name} cannot be trained here: {base.refusal}"
@@ -177,7 +173,6 @@ def model_fault(base: BaseModelSpec | None, *, runs_calls: bool) -> InvalidReque
 def base_model(
     body: dict[str, Any], base_models: tuple[BaseModelSpec, ...], issues: list[PreflightIssue]
 ) -> BaseModelSpec | None:
-    """Returns the base of the model that the call names. An unknown name adds an issue."""
     name = body.get("model")
     if not isinstance(name, str):
         return None
@@ -228,20 +223,15 @@ def inspection_request(
 
 @dataclass(frozen=True, slots=True)
 class CalledAddress:
-    """An address of the customer that the job would call."""
-
     param: str
     name: str
     url: str
     headers: dict[str, str]
     is_used: bool
-    """False for a part of a grader that the formula does not use: its address is checked but not
-    probed.
-    """
+    """False for a part that the formula does not use: checked, but not probed."""
 
 
 def called_addresses(method: dict[str, Any]) -> list[CalledAddress]:
-    """Returns tools, then graders, at any depth; MCP servers are listed instead."""
     unused = unused_paths(reinforcement_of(method))
     found = [
         CalledAddress(
@@ -258,7 +248,6 @@ def called_addresses(method: dict[str, Any]) -> list[CalledAddress]:
 
 
 def called_models(method: dict[str, Any], kind: FieldKind) -> Iterator[tuple[str, str]]:
-    """Yields parameter and value of each judge or embedding, but for parts that are never run."""
     unused = unused_paths(reinforcement_of(method))
     for field in called_fields(method):
         if field.kind is kind and is_used(field.path, unused):
@@ -266,9 +255,7 @@ def called_models(method: dict[str, Any], kind: FieldKind) -> Iterator[tuple[str
 
 
 def called_fields(method: dict[str, Any]) -> Iterator[WalkedField]:
-    """Yields the fields of a method, except those of a grader derived from its environment, and
-    those of an environment whose grader the job does not use.
-    """
+    """Leaves out a grader derived from its environment, and an unused environment's grader."""
     inner = reinforcement_of(method)
     if is_http(inner):
         yield from walk_fields(ReinforcementMethod, inner)
@@ -430,7 +417,6 @@ _FILE: Final = "the file of the service that this names, and its rows"
 
 
 def unchecked_parts(body: dict[str, Any], files: dict[str, Path | None]) -> list[PreflightIssue]:
-    """Returns a warning for each part of a call that only a service can check."""
     found = islice(_parts_checks(body, files), _MOST)
     return [
         PreflightIssue("warning", NOT_CHECKED, f"Not checked on this machine: {what}.", param)
@@ -502,7 +488,6 @@ def _rows(body: dict[str, Any], files: dict[str, Path | None]) -> Iterator[tuple
 
 
 def is_service_file(name: object) -> bool:
-    """Returns whether a text is the id of a file of a service, not a file on this machine."""
     return isinstance(name, str) and name.startswith("file-") and not Path(name).is_file()
 
 

@@ -30,10 +30,7 @@ from app.rollouts.tables import RolloutTable
 
 
 class JobReaderUnitOfWork(ProjectUnitOfWork):
-    """A transaction of one project, in which a process without a lease reads a job."""
-
     async def job(self, job_id: str) -> Job:
-        """Raises `NotFound` for a job that was deleted."""
         query = select(Table).where(Table.id == job_id, Table.deleted_at.is_(None))
         row = await self._session.scalar(query)
         if row is None:
@@ -61,10 +58,7 @@ class TrackedJob:
 
 
 class TrackedJobsUnitOfWork(CrossTenantUnitOfWork):
-    """A transaction that sees the tracked jobs of all tenants."""
-
     async def jobs(self) -> list[TrackedJob]:
-        """Returns the jobs with integrations that have not ended, or ended not long ago."""
         recent = func.now() - timedelta(seconds=GIVE_UP_AFTER_S)
         query = select(
             Table.id, Table.project_id, Table.integrations, Table.finished_at.is_not(None)
@@ -130,7 +124,6 @@ class ClaimableJobs(QueuedRows):
 
     @override
     async def pause(self, lease: Lease, reason: str) -> None:
-        """Pauses the job between two commits, as its tenant."""
         await lock_held(self._session, Table, lease, states=self.open_states)
         await set_tenant(self._session, lease.project_id)
         await self._event(
@@ -158,9 +151,7 @@ _CHILDREN: Final[tuple[type[Base], ...]] = (
     CheckpointTable,
     ReportTable,
 )
-"""Tables with rows that are removed with a job. Its models are removed with its own row; its eval
-was already deleted by the request.
-"""
+"""Rows that are removed with a job; its models go with its own row, its eval has gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +161,6 @@ class EndedJob:
     adapters: frozenset[str]
     """Object keys of adapters to which a model, a checkpoint or the ended job still refers."""
     removed_models: tuple[str, ...] = ()
-    """Engine names of models that can no longer be called."""
     deleted: bool = False
     rollouts_deleted: bool = False
     clean_after: datetime | None = None
@@ -182,7 +172,6 @@ class EndedJob:
 
 class EndedJobStore(SessionRows):
     async def unclean(self, limit: int, *, settled_s: float) -> list[EndedJob]:
-        """Returns jobs that ended so long ago that none of their claims still runs."""
         rows = await self._session.execute(
             select(
                 Table.project_id,
@@ -227,12 +216,10 @@ class EndedJobStore(SessionRows):
         )
 
     async def remove_rollouts(self, job: EndedJob, limit: int) -> int:
-        """Removes at most `limit` rollouts. Returns their number."""
         await set_tenant(self._session, job.project_id)
         return await self._remove(RolloutTable, job, limit)
 
     async def remove_children(self, job: EndedJob, limit: int) -> int:
-        """Removes at most `limit` rows that belong to a deleted job. Returns their number."""
         await set_tenant(self._session, job.project_id)
         removed = 0
         for table in _CHILDREN:
@@ -261,7 +248,6 @@ class EndedJobStore(SessionRows):
         return removed is not None
 
     async def postpone(self, job: EndedJob, seconds: float) -> None:
-        """Makes `unclean` return the job later, when files of it could not be removed."""
         await set_tenant(self._session, job.project_id)
         await self._settle(job, clean_after=func.now() + timedelta(seconds=seconds))
 

@@ -87,7 +87,6 @@ from app.tools.tools import ToolSpec
 
 
 def creation_warnings(new: NewJob, walked: Sequence[WalkedField]) -> list[str]:
-    """Returns one message for each kind of warning; `walked` are the fields of the method."""
     kind = new.method.kind
     keys = [*new.unread, *unread(walked, f"method.{kind}", parameters_of(kind, new.method))]
     of_call = call_warnings(
@@ -107,18 +106,14 @@ def creation_warnings(new: NewJob, walked: Sequence[WalkedField]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class CheckedMethod:
-    """A method without faults, as far as no look-up shows them."""
-
     definition: Definition
     uncalled: Collection[str]
-    """The fields whose addresses and judges the job never calls."""
     stored: StoredMethod
     secrets: SecretValues
     warnings: list[str]
 
 
 def checked_method(new: NewJob) -> CheckedMethod:
-    """Raises `InvalidRequest` with the parameter of the first fault."""
     kind = new.method.kind
     definition = Definition.of(f"method.{kind}", new.method)
     method, uncalled = new.method, tuple[str, ...]()
@@ -144,8 +139,6 @@ METHOD: Final = "method.reinforcement"
 
 
 class ReferenceServices(Protocol):
-    """Builds the services that references need; most calls have none and build none."""
-
     def tools(self) -> ToolService: ...
 
     def graders(self) -> RegisteredGraderService: ...
@@ -158,8 +151,6 @@ class ReferenceServices(Protocol):
 
 
 class RegisteredReferences:
-    """What the references of a call stand for: definitions, files and the choice of `auto`."""
-
     def __init__(
         self,
         database: Database,
@@ -258,7 +249,6 @@ class RegisteredReferences:
         return {**definition, "id": registered.id, "version": registered.version}
 
     async def files(self, source: SentCurriculum, made: list[str]) -> dict[str, str]:
-        """Returns each file's id by parameter; ids of those it writes are added to `made`."""
         match source:
             case RegisteredReference():
                 registered = await find_registered(source, self._services.curricula(), "curriculum")
@@ -274,7 +264,6 @@ class RegisteredReferences:
                 assert_never(source)
 
     async def environment_files(self, environment: BuiltIn, made: list[str]) -> dict[str, str]:
-        """Writes the tasks as files; see `files`."""
         from app.jobs.dataset_checks import tasks_of  # noqa: PLC0415 - for few calls
 
         inspections, file_id = self._inspections, environment.problem_file
@@ -316,7 +305,6 @@ class RegisteredReferences:
         *,
         response_format: Any,
     ) -> GraderChoice:
-        """Raises `InvalidRequest` if rows lack a key or a file cannot be read."""
         from app.jobs.dataset_checks import choose_from_files  # noqa: PLC0415 - a call without `auto` needs none
 
         training = await self._object_key(training_file, "training_file")
@@ -351,8 +339,6 @@ class RegisteredReferences:
 
 @dataclass(frozen=True, slots=True)
 class CreationPorts:
-    """Clients of the service, except the database, and the base models of the installation."""
-
     queue: JobQueue
     egress: Egress
     secret_box: SecretBox
@@ -370,12 +356,10 @@ class JobCreationService:
         self._jobs = database.jobs(tenant)
 
     async def create(self, request: JobRequest) -> Job:
-        """Inserts a job and notifies a worker. Raises `InvalidRequest` with the parameter."""
         async with self._ports.references.resolved(request) as new:
             return await self.create_resolved(new)
 
     async def refusal(self, request: JobRequest) -> InvalidRequest | None:
-        """Returns the error that `create` would raise, but for files and quotas."""
         try:
             async with self._ports.references.resolved(request) as new:
                 await self._check(new)
@@ -440,7 +424,6 @@ class JobCreationService:
                 await check_item_file(unit, file_of(each), f"{root}.{ROOT}.source.id")
 
     async def create_resolved(self, new: NewJob) -> Job:
-        """Inserts a job whose references are replaced by their definitions, as `create` does."""
         model, method = await self._check(new)
         if new.evals:  # now: the job's end starts the runs of both models unchecked
             async with self._database.tenant(self._tenant) as unit:
@@ -472,7 +455,6 @@ class JobCreationService:
         self._ports.file_validation.start(self._tenant, job_id)
 
     async def _resolve_model(self, name: str) -> str:
-        """Returns a base model's dated name, a tuned one's, or a student's answering model."""
         student, sent = student_named(name), name
         if student is not None:
             async with self._database.tenant(self._tenant) as unit:

@@ -74,7 +74,6 @@ class MetricStore(ProjectRows):
     async def curve(
         self, job_id: str, *, names: list[str] | None, split: Split | None, after_step: int | None
     ) -> list[MetricPoint]:
-        """Returns points by name, split and step."""
         query = select(Point).where(*_chosen(job_id, names, split, after_step=after_step))
         rows = await self._session.scalars(query.order_by(Point.name, Point.split, Point.step))
         return [_to_point(row) for row in rows]
@@ -88,7 +87,6 @@ class MetricStore(ProjectRows):
         behind: MetricPoint | None,
         limit: int,
     ) -> list[MetricPoint]:
-        """Returns points by name, split and step, from the first one after a point."""
         order = (Point.name, Point.split, Point.step)
         query = select(Point).where(*_chosen(job_id, names, split, after_step=None))
         if behind is not None:
@@ -105,9 +103,7 @@ class MetricStore(ProjectRows):
         after_step: int | None,
         max_points: int,
     ) -> list[MetricPoint]:
-        """Returns the points that `extremes` chooses, by name, split and step. The database
-        chooses, because reading many long curves would block the event loop.
-        """
+        """Returns the points that `extremes` chooses, in the database: long curves would block."""
         curve = (Point.name, Point.split)
         rank = func.row_number().over(partition_by=curve, order_by=Point.step) - 1
         last = func.count().over(partition_by=curve) - 1
@@ -138,7 +134,6 @@ def _chosen(
 
 
 def _extremes(ranked: Subquery, count: int) -> Select[Any]:
-    """Selects the points of `extremes` from those with their `rank` and that of the `last` one."""
     stretches = max((count - 2) // 2, 0)
     rank, last = ranked.c.rank, ranked.c.last
     is_end = or_(rank == last, rank == 0) if count > 1 else rank == last
@@ -171,7 +166,6 @@ class OutlineStore(SessionRows):
     async def summaries(
         self, job_ids: Sequence[str], names: Sequence[str] | None = None
     ) -> list[CurveSummary]:
-        """Returns a summary of each curve of these jobs, by job, name and split."""
         ends = [
             func.array_agg(aggregate_order_by(value, order), type_=ARRAY(value.type))[1]
             for order, values in (
@@ -193,7 +187,6 @@ class OutlineStore(SessionRows):
     async def outlines(
         self, job_id: str, curves: Sequence[CurveKey], *, size: int
     ) -> list[PackedCurve]:
-        """Returns of each block the lowest, the highest and the last point."""
         steps, values = (_joined(*columns) for columns in _DRAWN)
         query = (
             select(Block.name, Block.split, steps, values)
@@ -208,7 +201,6 @@ class OutlineStore(SessionRows):
         return await self._read(query, every=size) if curves else []
 
     async def whole(self, job_id: str, curves: Sequence[CurveKey]) -> list[PackedCurve]:
-        """Returns curves with all of their points."""
         query = _packed((Point.name, Point.split), Point.step, Point.value).where(
             Point.job_id == job_id, tuple_(Point.name, Point.split).in_(curves)
         )
@@ -217,7 +209,6 @@ class OutlineStore(SessionRows):
     async def edges(
         self, job_id: str, curves: Sequence[CurveKey], *, count: int
     ) -> list[PackedCurve]:
-        """Returns so many first points of each curve, and as many last ones."""
         if not curves:
             return []
         wanted = row_values(column("name", Text), column("split", Text), name="wanted").data(
@@ -251,9 +242,7 @@ class OutlineStore(SessionRows):
     async def between(
         self, job_id: str, steps: Sequence[int], reductions: Mapping[str, Reduction]
     ) -> list[PackedCurve]:
-        """Returns training curves with one value for each sorted step, over the points since the
-        one before; steps without any are left out.
-        """
+        """Returns a value per sorted step, over the points since the one before, if any."""
         if not steps or not reductions:
             return []
         bounds = literal([step + 1 for step in steps], ARRAY(Integer))
@@ -299,9 +288,7 @@ _DRAWN: Final = (
 
 
 def _joined(*columns: Any) -> Any:
-    """Selects the values of some columns, row after row, as the text of one JSON list. It is faster
-    than an aggregate of JSON over three rows made of each.
-    """
+    """Selects columns, row after row, as the text of one JSON list: faster than an aggregate."""
     row = func.concat_ws(",", *columns)
     return func.concat("[", func.string_agg(row, literal(",")), "]", type_=Text)
 

@@ -239,9 +239,7 @@ def _summary(file: ReadFile, lengths: TokenLengths | None) -> FileSummary:
 def _tool_issues(
     renderer: Renderer, file: ReadFile, param: str, checked: list[list[Message]], *, shared: int
 ) -> Iterator[PreflightIssue]:
-    """Checks each set of tools once, at the first measured row that offers it. The last `shared`
-    ones are those of MCP servers.
-    """
+    """Checks each set of tools once. The last `shared` ones are those of MCP servers."""
     for line, prompt in file.sampled.items():
         if len(checked) == _MAX_TOOL_SETS:
             return
@@ -270,7 +268,6 @@ def _tool_issues(
 def _training_issues(
     request: InspectionRequest, training: ReadFile | None
 ) -> Iterator[PreflightIssue]:
-    """Yields the settings that do not fit the rows of the training file."""
     if training is None or not training.rows:
         return
     size, sent = request.batch_size, request.hyperparameters
@@ -337,7 +334,6 @@ def choice_warnings(choice: GraderChoice) -> list[PreflightIssue]:
 def choose_from_files(
     training: Path, validation: Path | None, auto: AutoGrader, response_format: Any
 ) -> GraderChoice:
-    """Raises `InvalidRequest` if the rows lack a key, `OSError` if a file does not exist."""
     facts = [*_facts_of(training, "training", most=MAX_TRAIN_EXAMPLES)]
     if validation is not None:
         facts += _facts_of(validation, "validation", most=MAX_VALID_EXAMPLES)

@@ -51,8 +51,6 @@ _LONGEST: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class RowPrompt:
-    """The prompt of a row, and the row as written in the file."""
-
     messages: list[Message]
     tools: list[Message]
     item: dict[str, Any]
@@ -60,8 +58,6 @@ class RowPrompt:
 
 @dataclass(frozen=True, slots=True)
 class FileRules:
-    """Rules for reading a file of a job; issues contain its `param` and `code`."""
-
     param: str
     method: MethodType
     job_tools: frozenset[str] | None
@@ -82,10 +78,8 @@ class ReadFile:
     prompts: Prompts = field(default_factory=Prompts)
     tools: Counter[str] = field(default_factory=Counter)
     unread_difficulties: int = 0
-    """Rows whose difficulty no ordering reads."""
     first_unread_difficulty: int | None = None
     sampled: dict[int, RowPrompt] = field(default_factory=dict)
-    """Prompts to measure by line number: an even sample and the longest rows."""
 
     def offer_on_every_row(self, tools: Sequence[dict[str, Any]]) -> None:
         self.sampled = {
@@ -128,14 +122,11 @@ def read_file(path: Path, rules: FileRules) -> ReadFile:
 
 
 class _EqualFaults:
-    """Groups the faults of rows: those with one message, at one place of their rows."""
-
     def __init__(self) -> None:
         self._first: dict[tuple[str, str], DatasetError] = {}
         self._counts: Counter[tuple[str, str]] = Counter()
         self._lines: dict[tuple[str, str], list[int]] = {}
         self.unlisted = 0
-        """Faults of further groups."""
 
     def see(self, faults: Sequence[DatasetError]) -> None:
         for fault in faults:
@@ -150,7 +141,6 @@ class _EqualFaults:
                 lines.append(fault.line)
 
     def issues(self, rules: FileRules) -> Iterator[PreflightIssue]:
-        """Yields an issue for each group, at the place of its first fault."""
         for key, fault in self._first.items():
             yield PreflightIssue(
                 severity="error",
@@ -287,7 +277,6 @@ _BRANCHES: Final = ("anyOf", "oneOf", "allOf")
 _UNSAID: Final = frozenset({"strict", "required", "additionalProperties", "title", "$schema"})
 """Keys that few templates show, and without which a model makes the same calls."""
 _MOST_PARTS: Final = 40
-"""Largest number of parts of one tool whose absence is rendered."""
 _MOST_NAMED: Final = 5
 
 Part = tuple[str, tuple[str, ...]]
@@ -396,7 +385,6 @@ def _objects(text: str) -> Iterator[Any]:
 
 
 def example_of(schema: Any, depth: int = 0) -> Any:
-    """Returns a value of a JSON schema's type; constraints beyond type and enum are ignored."""
     if not isinstance(schema, dict) or depth > _DEEPEST:
         return _TEXT
     choices = schema.get("enum")

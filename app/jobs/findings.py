@@ -53,7 +53,6 @@ _PARTS: Final[dict[JobPart, tuple[str, str, str]]] = {
 
 
 def check_parts(sent: Iterable[str], method: StoredMethod, existing: Collection[str]) -> None:
-    """Raises `InvalidRequest` for the first name with a part that the job does not have."""
     known: dict[JobPart, set[str]] = {kind: set() for kind in _PARTS}
     for kind, name in (*_of_method(method), *filter(None, map(part_of, existing))):
         known[kind].add(name)
@@ -137,8 +136,6 @@ class CurveSummary:
 
 @dataclass(frozen=True, slots=True)
 class OutlinedCurves:
-    """Curves for charts, each whole or as an outline, packed."""
-
     packed: Sequence[PackedCurve]
     summaries: Sequence[CurveSummary]
 
@@ -207,7 +204,6 @@ class Finding:
     severity: FindingSeverity
     text: str
     curve: str
-    """Name of the curve that shows it; empty if there is none."""
 
 
 _WORDS: Final = {
@@ -271,7 +267,6 @@ def progress(
 
 
 def report_finding(report: Mapping[str, Any]) -> Finding:
-    """Returns the finding of a job's report, by the measure that decides wins and losses."""
     decisive = report.get("wins_by")
     name = "preference_accuracy" if decisive == "logprob_order" else str(decisive)
     if name not in _WORDS or not report.get(name):
@@ -335,11 +330,8 @@ class CurveGaps:
     """
 
     ends: Mapping[str, int] = field(default_factory=dict)
-    """First step behind the gap, by name of the training curve."""
     between: Mapping[str, Curve] | None = None
-    """Values between validations by name and step of the validation; `None` if no curve has a
-    gap.
-    """
+    """By name and step of the validation; `None` if no curve has a gap."""
 
 
 NO_GAPS: Final = CurveGaps()
@@ -364,7 +356,6 @@ def rule_findings(
 
 
 def edge_points(method: StoredMethod) -> int:
-    """Returns how many first and last points of a long curve decide every rule."""
     windows = (getattr(rule, "steps", 0) for _, rule in _rules(method))
     return max(FEWEST_EDGE_POINTS, *windows, 0)
 
@@ -423,17 +414,13 @@ def _by_step(curves: Iterable[tuple[str, Curve]]) -> dict[int, dict[str, float]]
 
 @dataclass(frozen=True, slots=True)
 class CurvesOfJob:
-    """The curves for charts of a job, and what findings read instead of the outlines, packed."""
-
     outlined: OutlinedCurves
     edges: Sequence[PackedCurve]
     whole: Sequence[PackedCurve]
     between: Sequence[PackedCurve]
     count: int
-    """First points, and last ones, of each edge."""
 
     def read(self, outlines: Curves) -> tuple[Curves, CurveGaps]:
-        """Returns the curves of findings; outlines of short curves are whole."""
         whole = {**outlines, **_read(self.whole)}
         if not self.edges:
             return whole, NO_GAPS
@@ -443,7 +430,6 @@ class CurvesOfJob:
         return {**whole, **edges}, CurveGaps(ends, between)
 
     def ends(self, names: Collection[str]) -> list[MetricPoint]:
-        """Returns the first and the last point of each of these curves."""
         return [point for one in self.outlined.summaries if one.name in names for point in one.ends]
 
 
@@ -460,7 +446,6 @@ _FALL: Final = 0.7
 
 
 def watched_by(method: StoredMethod) -> ObjectiveCurves:
-    """Returns the curves that measure the job's model."""
     return REWARD if method.kind == "reinforcement" else LOSSES
 
 
@@ -491,7 +476,6 @@ def findings(
 
 
 def curves_of_findings(method: StoredMethod, existing: Collection[str]) -> set[str]:
-    """Returns those of a job's curves from which findings are computed."""
     read = {names.REWARD_MEAN, names.TOOL_CALLS_MEAN, names.ROLLOUTS_VALID}
     read |= {names.GROUPS_ZERO_VARIANCE, names.GROUPS_TRAINED}
     read |= {curve for detector in _detectors(method) for curve in detector.curves}
@@ -504,7 +488,6 @@ def curves_of_findings(method: StoredMethod, existing: Collection[str]) -> set[s
 
 
 def reductions_of(method: StoredMethod) -> dict[str, Reduction]:
-    """Returns how the training curves of a job are summed up between two validations, by name."""
     return {
         name: reduction
         for detector in _detectors(method)
@@ -518,7 +501,6 @@ def _detectors(method: StoredMethod) -> list[RuleDetector]:
 
 
 def score_range(method: StoredMethod) -> tuple[float, float] | None:
-    """Returns the range of a job's rewards, `None` where its grader's definition has none."""
     return _watched(method).scores
 
 

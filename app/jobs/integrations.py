@@ -37,11 +37,8 @@ Traces = Annotated[int, Field(ge=0, le=MAX_TRACES, strict=True)]
 
 @dataclass(frozen=True, slots=True)
 class TrackerLibrary:
-    """A tracker by the name of its client library and of the extra of `agent-rft` that has it."""
-
     title: str
     messages: tuple[str, ...]
-    """Paths below the directory of a job that hold messages of its rollouts."""
 
 
 LIBRARIES: Final = MappingProxyType[TrackerKind, TrackerLibrary](
@@ -73,7 +70,6 @@ def _without_controls(text: str) -> str:
 
 
 _Credential = Annotated[SecretString, AfterValidator(_without_controls)]
-"""A secret that is sent in a header, and given to a library as a variable of its environment."""
 
 
 class _Open(DescribedModel):
@@ -252,7 +248,6 @@ _REFUSED_THERE: Final = "'/', '\\', '#', '?', '%' or ':'"
 
 
 def sent_integrations(body: Mapping[str, Any]) -> list[Any]:
-    """Returns the integrations of a call, valid or not."""
     sent = body.get(INTEGRATIONS)
     return sent if isinstance(sent, list) else []
 

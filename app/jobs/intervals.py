@@ -124,7 +124,6 @@ def range_of_scores(*sides: Iterable[float], known: Range | None = None) -> Rang
 
 
 def range_of_differences(bounds: Range | None) -> Range | None:
-    """Returns the range of the difference of two values of this range."""
     return None if bounds is None else (bounds[0] - bounds[1], bounds[1] - bounds[0])
 
 
@@ -224,7 +223,6 @@ class Gain:
     mean: float
     interval: Interval | None
     rows: int | None = None
-    """Rows that were compared; `None` where they are not known."""
     looks: int = 1
     """Number of looks for which the interval is corrected."""
 
@@ -304,7 +302,6 @@ class Scale:
         return self.ceiling - self.floor <= TIE
 
     def shortfall(self, reward: float) -> float:
-        """Returns the share of the range that a reward lacks to the ceiling: 0 to 1."""
         if self.is_flat:
             return 0.0
         lacking = (self.ceiling - reward) / (self.ceiling - self.floor)
@@ -331,7 +328,6 @@ def seen_scale(values: Mapping[int, Sequence[float]]) -> Scale:
 
 
 def ranges_of(grader: GraderModel) -> ScoreRanges:
-    """Returns the ranges of a grader and of its parts, where their definitions limit them."""
     parts = {name: _range(part) for name, part in grader.parts.items()}
     return ScoreRanges(
         _range(grader), {name: scale for name, scale in parts.items() if scale is not None}

@@ -23,8 +23,6 @@ from app.tools.references import (
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Amounts of a job, or of the part of it that one commit adds. Times in seconds."""
-
     training_time_s: float = 0.0
     """Wall time of the run: from a claim or commit to the next commit, including all work. The cap
     of the same name limits it, and the price is per hour of it.
@@ -49,7 +47,6 @@ class Usage:
     """Cost in `currency`; `None` while the operator has set no price."""
     currency: str | None = None
     model_graders: dict[str, dict[str, float]] = field(default_factory=dict)
-    """Tokens of model graders, by model."""
 
     def plus(self, other: "Usage") -> "Usage":
         amounts = {
@@ -187,7 +184,6 @@ TRANSITIONS: dict[JobStatus, frozenset[JobStatus]] = {
 
 TERMINAL = frozenset(status for status, following in TRANSITIONS.items() if not following)
 ENDED: Final = tuple(sorted(status.value for status in TERMINAL))
-"""The terminal states as stored in rows."""
 
 
 OPEN_JOBS: Final = (
@@ -228,9 +224,7 @@ class JobOptions:
     caps: Caps = NO_CAPS
     priority: int = 0
     unread: tuple[UnreadKey, ...] = ()
-    """Keys outside the method's own object that nothing reads."""
     overridden: tuple[NoEffect, ...] = ()
-    """Deprecated hyperparameters of the call that have another value inside the method."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,8 +240,6 @@ class NewJob(JobOptions):
 
 @dataclass(frozen=True, slots=True)
 class QueuePosition:
-    """Position among the waiting jobs of the whole installation."""
-
     position: int
     """1 is next."""
     estimated_start: int | None
@@ -263,8 +255,6 @@ class JobError:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """One job row as a domain value, without headers of tools and grader (see `secrets`)."""
-
     id: str
     organization_id: str
     project_id: str
@@ -296,15 +286,11 @@ class Job:
     caps: Caps = NO_CAPS
     priority: int = 0
     usage: Usage | None = None
-    """Usage of all committed work; `None` before there is any."""
     ended_early: dict[str, Any] | None = None
     """The rule that ended the job before its last step: `{rule, action, step, reason}`."""
     reproducibility: dict[str, Any] | None = None
-    """The record of being the same to the bit: `{same_to_the_bit, reasons, processors}`; `None`
-    before a worker has begun.
-    """
+    """`{same_to_the_bit, reasons, processors}`; `None` before a worker has begun."""
     queue: QueuePosition | None = None
-    """Position of a job that waits for a worker; looked up for replies, `None` otherwise."""
 
 
 def validating_message(job: Job) -> str:
@@ -347,12 +333,9 @@ class Checkpoint:
 
 @dataclass(frozen=True, slots=True)
 class StatusCount:
-    """The jobs of one status, of all tenants together. Deleted ones are left out."""
-
     status: JobStatus
     jobs: int
     oldest_s: float
-    """Seconds since the oldest of them was queued."""
 
 
 LAST_EVENT_ID: Final = "Last-Event-ID"
@@ -361,8 +344,6 @@ LAST_EVENT_ID: Final = "Last-Event-ID"
 
 @dataclass(frozen=True, slots=True)
 class StreamedEvent:
-    """An event with the points of the curves that were committed with it."""
-
     position: int
     event: JobEvent
     points: Sequence[MetricPoint] = ()
@@ -370,8 +351,6 @@ class StreamedEvent:
 
 @dataclass(frozen=True, slots=True)
 class JobHead:
-    """The parts of a job that a stream shows; a changed head is news."""
-
     status: JobStatus
     step: int
     estimated_finish: int | None
@@ -406,7 +385,6 @@ class JobRequest(JobOptions):
     method: RequestedMethod
 
     def check_files(self) -> None:
-        """Raises `InvalidRequest` unless one of files, curriculum and environment is sent."""
         if self.environment is not None:
             self._check_environment_alone()
             return
@@ -430,7 +408,6 @@ class JobRequest(JobOptions):
         self.required_files(CURRICULUM, validation)
 
     def required_files(self, training: str | None, validation: str | None) -> str:
-        """Returns the training file. Raises `InvalidRequest` at what brings the rows."""
         try:
             return required_files(self.method, training, validation)
         except InvalidRequest as fault:
@@ -449,7 +426,6 @@ class JobRequest(JobOptions):
 
     @property
     def environment(self) -> BuiltIn | None:
-        """The built-in environment that provides the tasks."""
         method = self.method
         return built_in(method.environment) if isinstance(method, ReinforcementBody) else None
 
@@ -463,7 +439,6 @@ class JobRequest(JobOptions):
                 )
 
     def with_files(self, body: dict[str, Any]) -> "JobRequest":
-        """Returns the call with the files of its resolved JSON, instead of other sources."""
         if self.curriculum is None and self.environment is None:
             return self
         return replace(
@@ -474,7 +449,6 @@ class JobRequest(JobOptions):
         )
 
     def with_grader(self, choice: GraderChoice | None) -> "JobRequest":
-        """Returns the call with the chosen grader instead of `auto`."""
         if choice is None or not isinstance(self.method, ReinforcementBody):
             return self
         method = self.method.model_copy(update={"grader": choice.read()})
@@ -486,7 +460,6 @@ class JobRequest(JobOptions):
         files: tuple[str | None, str | None],
         grader_choice: GraderChoice | None,
     ) -> NewJob:
-        """Raises `InvalidRequest` when a file that the method needs is missing."""
         training, validation = files
         return NewJob(
             **{each.name: getattr(self, each.name) for each in fields(JobOptions)},
@@ -498,7 +471,6 @@ class JobRequest(JobOptions):
 
 
 def required_files(method: RequestedMethod, training: str | None, validation: str | None) -> str:
-    """Returns the training file. Raises `InvalidRequest` for the first missing one."""
     if training is None:
         raise missing_parameter("training_file")
     if validation is None and method.kind == "reinforcement":

@@ -16,7 +16,6 @@ from app.kit.fields import DescribedModel
 from app.models.models import BaseModelSpec
 
 Count = Annotated[int, Field(strict=True)]
-"""A whole number; texts, booleans and fractions are refused."""
 
 
 class ModeOptions(DescribedModel):
@@ -26,7 +25,6 @@ class ModeOptions(DescribedModel):
 
     @property
     def staleness(self) -> int:
-        """Number of published versions that a rollout may be behind when it is trained."""
         return 0
 
 
@@ -127,24 +125,20 @@ RowOrdering = Annotated[AnyOrdering, Field(discriminator="type"), OneOf("orderin
 
 
 def trains_in_parts(mode: AnyMode | None) -> bool:
-    """Returns whether a step is trained part by part, before all of its groups have finished."""
     return isinstance(mode, StreamingOptions)
 
 
 def trains_in_order(mode: AnyMode | None) -> bool:
-    """Returns whether the order in which rollouts are trained is a function of the job alone."""
     return mode is None or isinstance(mode, SyncOptions)
 
 
 def resolved_mode(mode: AnyMode | None, *, batch_size: int) -> AnyMode:
-    """Returns the effective mode: `sync` by default, with no more parts than prompts."""
     if isinstance(mode, StreamingOptions):
         return StreamingOptions(minibatches=min(mode.minibatches, batch_size))
     return SyncOptions() if mode is None else mode
 
 
 def shown_mode(mode: Any, *, batch_size: int) -> dict[str, Any]:
-    """Returns `resolved_mode` of a job's own JSON, as JSON."""
     sent = None if mode is None else _ModeField.model_validate({"mode": mode}).mode
     return resolved_mode(sent, batch_size=batch_size).model_dump()
 
@@ -262,9 +256,6 @@ class NothingToLearnOptions(DescribedModel):
 
     @property
     def ending_share(self) -> float | None:
-        """The share of unusable validation rollouts that ends the job; `None` if the check is
-        off.
-        """
         return self.error_share if self.action == "fail" else None
 
 
@@ -314,7 +305,6 @@ class OverlongOptions(DescribedModel):
 
     @property
     def begins(self) -> int:
-        """Sampled tokens from which it costs something, of resolved options."""
         return self.limit - (0 if self.buffer == AUTO else self.buffer)
 
 
@@ -436,7 +426,6 @@ class Learning(DescribedModel):
 def resolved_learning(
     sent: LearningOptions, base_model: BaseModelSpec, effort: ReasoningEffort = "default"
 ) -> Learning:
-    """Returns the options without absent or `auto` values; resolving them again changes nothing."""
     loss = sent.loss or PpoOptions()
     mismatch = sent.mismatch or MismatchOptions()
     objective = sent.objective or ObjectiveOptions()
@@ -449,7 +438,6 @@ def resolved_learning(
 
 
 def shown_learning(reinforcement: dict[str, Any], base_model: BaseModelSpec) -> dict[str, Any]:
-    """Returns the parts of a job's own `method.reinforcement`, resolved, as JSON."""
     sent = LearningOptions.model_validate(reinforcement)
     hyper = reinforcement.get("hyperparameters") or {}
     effort: ReasoningEffort = hyper.get("reasoning_effort", "default")

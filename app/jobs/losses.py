@@ -22,12 +22,10 @@ from typing_extensions import override
 from app.kit.fields import DescribedModel
 
 Number = Annotated[float, Field(strict=True)]
-"""A number; texts and booleans are refused."""
 _MISSING: Final = "missing"
 
 
 def fault(message: str, *path: str) -> ValidationError:
-    """Returns an error at a path below the object, for validators of the whole object."""
     own = PydanticCustomError("options", "{fault}", {"fault": message})
     kind: Any = _MISSING if message == _MISSING else own
     return ValidationError.from_exception_data(
@@ -59,7 +57,6 @@ class LossOptions(DescribedModel):
 
     @property
     def resolved(self) -> Self:
-        """The same loss with the defaults of absent options."""
         return self
 
     def options(self) -> dict[str, Any]:

@@ -43,7 +43,6 @@ _OWN_PREFIX: Final = "mcp-"
 
 
 def mcp_faults(method: Any, root: str) -> Iterator[InvalidRequest]:
-    """Yields the faults of `mcp_servers` in a method at `root`."""
     servers = value_of(method, "mcp_servers")
     labels: set[str] = set()
     for index, server in enumerate(servers if isinstance(servers, list | tuple) else ()):
@@ -76,7 +75,6 @@ def server_faults(server: Any, at: str) -> Iterator[InvalidRequest]:
 def reinforcement_faults(
     method: Any, root: str, walked: Sequence[WalkedField]
 ) -> Iterator[InvalidRequest]:
-    """Yields faults in the order of reporting; `walked` are the method's fields."""
     yield from _repeated_tools(method, root)
     sent = value_of(method, "response_format")
     fault = response_format_fault(sent, f"{root}.response_format")
@@ -151,7 +149,6 @@ def _has_http_environment(method: Any) -> bool:
 
 
 def readable_grader(method: Any) -> AnyGrader | None:
-    """Returns the grader of a method or of its JSON, `None` if it cannot be parsed."""
     try:
         return read_grader(value_of(method, "grader"))
     except (ValidationError, PydanticCustomError):
@@ -159,12 +156,10 @@ def readable_grader(method: Any) -> AnyGrader | None:
 
 
 def format_warning(method: Any) -> str | None:
-    """Returns the warning about a response format that requests JSON; `None` for any other."""
     return NOT_ENFORCED if gives_json(value_of(method, "response_format")) else None
 
 
 MAX_UNKNOWN_KEYS: Final = 200
-"""Largest number of listed unknown keys of one call, for refused and accepted ones each."""
 NOT_ALLOWED: Final = "endpoint_not_allowed"
 _Choice = Callable[[str, WalkedField], bool]
 
@@ -258,7 +253,6 @@ _OF_VALIDATIONS: Final = ("plateau", "target", "gap")
 def call_warnings(
     method: TuningMethod, *, has_validation: bool, has_rollout_cap: bool
 ) -> Iterator[NoEffect]:
-    """Without `has_validation` the call brings no held-out rows."""
     root = f"method.{method.kind}"
     match method:
         case ReinforcementMethod():
@@ -312,7 +306,6 @@ def _of_grader(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]:
 
 
 def paths_of_judges(grader: AnyGrader, root: str) -> list[str]:
-    """Returns the parameters of graders that score the rollouts of a group against each other."""
     parts = (
         f"{root}.grader.graders.{name}"
         for name, part in grader.parts.items()
@@ -367,7 +360,6 @@ def _negative_loss(method: SupervisedMethod | DpoMethod, root: str) -> Iterator[
 
 
 def tiny_rate(method: Any, root: str) -> Iterator[NoEffect]:
-    """`method` is a method or its JSON."""
     rate = value_of(value_of(method, "hyperparameters"), "learning_rate_multiplier")
     if isinstance(rate, int | float) and not isinstance(rate, bool) and 0 < rate < LEAST_RATE:
         param = f"{root}.hyperparameters.learning_rate_multiplier"
@@ -393,7 +385,6 @@ def overridden(older: Any, newer: Any) -> Iterator[NoEffect]:
 
 
 def suffix_warnings(suffix: Any) -> Iterator[NoEffect]:
-    """Yields a suffix that the model's name changes, but for capital letters."""
     if not isinstance(suffix, str) or suffix_in_name(suffix) == suffix.lower():
         return
     shown = suffix_in_name(suffix)

@@ -36,13 +36,10 @@ CALL_PARAMETERS: Final = (
     "max_rollouts",
     "max_training_time_s",
 )
-"""Parameters of a create call outside its method; a misplaced key in the method may be meant for
-one of them.
-"""
+"""Parameters outside the method, for which a misplaced key in it may be meant."""
 
 
 def parameters_of(kind: MethodType | None, sent: Any) -> KeyHints:
-    """Returns the paths of all parameters of a call with this method, whose object is `sent`."""
     environment = sent.get("environment") if isinstance(sent, dict) else None
     environment = environment or getattr(sent, "environment", None)
     own = environment.get("type") if isinstance(environment, dict) else None
@@ -94,7 +91,6 @@ class _StoredDocument:
 
     @property
     def grader(self) -> dict[str, Any] | None:
-        """The grader of a reinforcement job."""
         grader: dict[str, Any] | None = self.options.get("grader")
         return grader
 
@@ -130,7 +126,6 @@ StoredMethod = StoredReinforcementMethod | StoredSupervisedMethod | StoredDpoMet
 
 
 def stored_method(document: dict[str, Any]) -> StoredMethod:
-    """Returns a document as its class. Raises `ValueError` for an unknown type."""
     match document["type"]:
         case "reinforcement":
             return StoredReinforcementMethod(document)
@@ -182,12 +177,10 @@ def is_http(inner: dict[str, Any]) -> bool:
 
 
 def runs_calls(method: dict[str, Any]) -> bool:
-    """Returns whether tools, MCP servers or an environment answer the calls of the policy."""
     return job_tools(method) is not None or is_http(reinforcement_of(method))
 
 
 def job_tools(method: dict[str, Any]) -> frozenset[str] | None:
-    """Returns the names of the job's tools, `None` for a job that lists none and no MCP server."""
     inner = reinforcement_of(method)
     tools = _listed(inner.get("tools"))
     if not tools and not _listed(inner.get("mcp_servers")):
@@ -210,7 +203,6 @@ def train_on(method: dict[str, Any]) -> TrainOn:
 
 
 def no_room_share(method: dict[str, Any]) -> float | None:
-    """Returns the share of prompts without room for an answer that ends the job."""
     sent = reinforcement_of(method).get("nothing_to_learn")
     try:
         options = NothingToLearnOptions.model_validate({} if sent is None else sent)
@@ -240,7 +232,6 @@ def reinforcement_hyperparameters(inner: dict[str, Any]) -> ReinforcementHyperpa
 
 
 def sent_hyperparameters(body: dict[str, Any]) -> tuple[Any, Any]:
-    """Returns the deprecated top-level hyperparameters and those of the supervised method."""
     supervised = method_of(body).get("supervised")
     newer = supervised.get("hyperparameters") if isinstance(supervised, dict) else None
     return body.get("hyperparameters"), newer
@@ -263,7 +254,6 @@ def has_validation(body: dict[str, Any]) -> bool:
 
 
 def _listed(value: Any) -> list[dict[str, Any]]:
-    """Returns the objects of a list; other items become empty objects, so positions stay valid."""
     if not isinstance(value, list):
         return []
     return [item if isinstance(item, dict) else {} for item in value]

@@ -37,8 +37,6 @@ _SHOWN_NAMES: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class ItemField:
-    """A path into `item`, and the first template that reads it."""
-
     param: str
     placeholder: Placeholder
 
@@ -57,7 +55,6 @@ NO_NEEDS: Final = RowNeeds()
 
 
 def row_needs(method: Any, root: str) -> RowNeeds:
-    """Takes an instance or JSON; a faulty grader has no needs."""
     try:
         grader = read_grader(value_of(method, _GRADER))
     except ValueError:  # pydantic raises its two kinds
@@ -98,8 +95,6 @@ class _FaultyRows:
 
 
 class RowFaults:
-    """Counts the rows of a file that do not meet a need."""
-
     def __init__(self, needs: RowNeeds) -> None:
         self._needs = needs
         self._rows = 0
@@ -156,7 +151,6 @@ Basis = Literal["history", "assumption"]
 
 
 def issue_of(error: InvalidRequest) -> PreflightIssue:
-    """Returns the issue that corresponds to an error of a create call."""
     return PreflightIssue("error", error.code or "invalid_value", error.message, error.param)
 
 
@@ -244,8 +238,6 @@ class Estimate(DescribedFields):
 
 @dataclass(frozen=True, slots=True)
 class InspectionRequest:
-    """Files to inspect, `None` where none is usable, with all settings that affect it."""
-
     method: MethodType
     training: Path | None
     validation: Path | None
@@ -253,30 +245,22 @@ class InspectionRequest:
     """Names of the tools that the job runs; `None`: calls of rows' tools are graded, not run."""
     base_model: BaseModelSpec | None
     calls_answered: bool = False
-    """True if an HTTP environment answers the calls of the policy."""
     reasoning_effort: str | None = None
     train_on: TrainOn = "all"
     needs: RowNeeds = NO_NEEDS
     batch_size: int | None = None
     hyperparameters: ReinforcementHyperparameters | None = None
-    """Hyperparameters of a reinforcement job; `None` for invalid ones and for other methods."""
     no_room_share: float | None = None
-    """Share of validation prompts without room for an answer that ends the job; `None` if the check
-    is off.
-    """
+    """Share of validation prompts without room that ends the job; `None` if the check is off."""
     sample_rows: int = 0
     shared_tools: tuple[dict[str, Any], ...] = ()
-    """Functions that the job offers on every row, after the row's own ones."""
     reads_difficulty: bool = False
-    """True if the job's ordering reads the difficulty of each row."""
     names_method: bool = True
     """False for a call without `method`, which is read as supervised."""
 
 
 @dataclass(frozen=True, slots=True)
 class SampleRow:
-    """A row of a job's file."""
-
     param: str
     line: int
     item: dict[str, Any]
@@ -292,11 +276,9 @@ class DatasetReport:
 
     @property
     def warnings(self) -> list[str]:
-        """Returns the sentence of each warning once, however many rows have it."""
         return list(dict.fromkeys(found.message for found in self._warnings))
 
     def warnings_about(self, param: str) -> list[str]:
-        """Returns the warnings about one parameter."""
         return list(dict.fromkeys(one.message for one in self._warnings if one.param == param))
 
     @property

@@ -76,14 +76,10 @@ def with_servers(inner: dict[str, Any], tools: list[Any], root: str) -> dict[str
 
 @dataclass(frozen=True, slots=True)
 class ReadableCall:
-    """The JSON of a call with its references resolved, as far as they can be."""
-
     body: dict[str, Any]
     grader_choice: GraderChoice | None
     fault: InvalidRequest | None
-    """The error of the first refused reference or choice."""
     warnings: tuple[PreflightIssue, ...] = ()
-    """Warnings about options of `auto` that the choice does not use."""
     servers: SentServers = ALL_SENT
 
 
@@ -345,7 +341,6 @@ class PreflightService:
 
 
 def _called(method: dict[str, Any], kind: FieldKind) -> list[tuple[str, str]]:
-    """Returns the first models of a kind. For a thread, as it reads the grader."""
     return list(islice(called_models(method, kind), MAX_CHILDREN))
 
 
@@ -372,7 +367,6 @@ class CallCheck:
     async def report(
         self, body: dict[str, Any], new: JobRequest | None, faults: Sequence[PreflightIssue]
     ) -> PreflightReport:
-        """Returns the report; `faults` are those of parsing, `new` is `None` if it failed."""
         async with self.readable.readable(body, new) as call:
             refusal = call.fault
             if new is not None:

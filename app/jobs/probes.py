@@ -86,7 +86,6 @@ MAX_ADDRESSES: Final = 128
 """Limit for one call, so that the service cannot be used to scan addresses."""
 _SERVER_FAULT: Final = 500
 _NOT_IMPLEMENTED: Final = 501
-"""Status of many servers for an unsupported method, such as the probe's HEAD."""
 _UNCALLED: Final = "not asked: the formula does not use this part"
 
 
@@ -95,12 +94,9 @@ LISTING_LIMIT_S: Final = 20.0
 
 @dataclass(frozen=True, slots=True)
 class ListedServers:
-    """The listings of a call's servers."""
-
     endpoints: tuple[EndpointCheck, ...] = ()
     issues: tuple[PreflightIssue, ...] = ()
     functions: tuple[dict[str, Any], ...] = ()
-    """The tools that the job would offer on every row."""
 
 
 _Probed = tuple[EndpointCheck, list[PreflightIssue]]
@@ -185,7 +181,6 @@ class EndpointProbes:
         return None
 
     async def listed(self, method: dict[str, Any]) -> ListedServers:
-        """Lists the valid servers of a call's `method`; invalid ones are already reported."""
         inner = method.get("reinforcement")
         sent = inner.get("mcp_servers") if isinstance(inner, dict) else None
         servers = _readable(sent)
@@ -223,7 +218,6 @@ class EndpointProbes:
 
 
 def first_addresses(method: dict[str, Any], issues: list[PreflightIssue]) -> list[CalledAddress]:
-    """Adds an issue if there are more."""
     addresses = called_addresses(method)
     if len(addresses) > MAX_ADDRESSES:
         message = f"Only the first {MAX_ADDRESSES} addresses were probed."
@@ -276,7 +270,6 @@ _ANSWERS: Final = ("The answer is 42.", "42", '{"answer": "42"}', '["42"]', "")
 _OF_THE_CODE: Final = ("ImportError", "ModuleNotFoundError", "NameError", "SyntaxError")
 """Exceptions that are faults of the code if every answer raises the same one."""
 _NO_SCORE: Final = (RETURNED, BEYOND)
-"""Beginnings of the messages about a returned value that is not a score."""
 _KEY_ERROR: Final = re.compile(r"KeyError: '([^'\\]+)'")
 _TRY: Final = "try it on an answer with POST /v1/fine_tuning/alpha/graders/run"
 _ROOT: Final = "method.reinforcement"
@@ -287,7 +280,6 @@ class _Failure:
     row: SampleRow
     texts: tuple[str, ...]
     is_certain: bool
-    """True if no answer can have a score."""
 
 
 class GraderTries:

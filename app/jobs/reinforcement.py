@@ -38,7 +38,6 @@ from app.tools.tools import ToolSpec
 DEFAULT_ROLLOUTS_PER_EXAMPLE = 8
 DEFAULT_MAX_EPISODE_STEPS = 10
 MAX_TOOLS = 128
-"""Largest number of functions that the hosted API accepts in one call of a model."""
 
 
 EpisodeSteps = Annotated[int, Field(ge=1, le=1000), BeforeValidator(a_number)]
@@ -121,19 +120,15 @@ class ReinforcementMethod(OpenKeys, LearningOptions):
 
     @property
     def http_environment(self) -> HttpEnvironmentSpec | None:
-        """The customer's environment that answers the turns of this job's rollouts."""
         return over_http(self.environment)
 
     @property
     def runs_tools(self) -> bool:
-        """True if the service calls tools for the model."""
         return bool(self.tools or self.mcp_servers)
 
     @property
     def runs_calls(self) -> bool:
-        """True if tools or an environment answer the calls of the policy, so that rollouts have
-        several turns.
-        """
+        """True if tools or an environment answer the policy's calls, in several turns."""
         return self.runs_tools or self.http_environment is not None
 
     @property
@@ -151,7 +146,6 @@ class Evaluation:
     samples: int
     temperature: float
     greedy: bool
-    """Adds one rollout at temperature 0; false if all of them are at 0."""
 
     @property
     def rollouts_per_row(self) -> int:
@@ -160,11 +154,8 @@ class Evaluation:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedHyperparameters:
-    """The resolved hyperparameters of a run, all of them numbers."""
-
     batch_size: int
     group_size: int
-    """Rollouts per example, G."""
     n_epochs: int
     learning_rate: float
     eval_interval: int
@@ -238,7 +229,6 @@ def steps_of(sent: ReinforcementHyperparameters, train_rows: int) -> int:
 def resolved_options(
     options: dict[str, Any], resolved: ResolvedHyperparameters, base_model: BaseModelSpec
 ) -> dict[str, Any]:
-    """Returns a stored `method.reinforcement` with every default and `auto` replaced."""
     sent = dict(options.get("hyperparameters") or {})
     numbers = {
         "batch_size": resolved.batch_size,

@@ -38,12 +38,10 @@ _SHARES: Final[dict[ReasoningEffort, _EffortShares]] = {
 
 
 def turn_tokens(base_model: BaseModelSpec, effort: ReasoningEffort) -> int:
-    """Returns the limit of tokens of one sampled turn."""
     return max(1, round(base_model.max_turn_tokens * _SHARES[effort].turn))
 
 
 def token_budget(base_model: BaseModelSpec, effort: ReasoningEffort) -> int:
-    """Returns the value of the `token_budget` `auto`."""
     return max(1, round(base_model.max_turn_tokens * _SHARES[effort].budget))
 
 
@@ -52,7 +50,6 @@ def named_effort(effort: str | None) -> str | None:
 
 
 def with_trained_effort(body: dict[str, Any], effort: str | None) -> dict[str, Any]:
-    """Returns a chat call with the model's trained effort, unless the call names one."""
     if effort is None or body.get("reasoning_effort") is not None:
         return body
     return {**body, "reasoning_effort": effort}

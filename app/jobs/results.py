@@ -27,7 +27,6 @@ _REWARD, _LOSS = "full_valid_mean_reward", "full_valid_loss"
 
 
 def validation_score(checkpoint: Checkpoint) -> float | None:
-    """Returns the score, larger is better; `None` for a checkpoint without a validation value."""
     reward, loss = checkpoint.metrics.get(_REWARD), checkpoint.metrics.get(_LOSS)
     if reward is not None:
         return reward
@@ -35,7 +34,6 @@ def validation_score(checkpoint: Checkpoint) -> float | None:
 
 
 def best_first(checkpoints: Sequence[Checkpoint]) -> list[Checkpoint]:
-    """Returns the checkpoints with a validation value."""
     scores = ((validation_score(one), one) for one in checkpoints)
     ranked = [(-score, one.step, one) for score, one in scores if score is not None]
     return [one for *_, one in sorted(ranked, key=lambda each: each[:2])]
@@ -88,7 +86,6 @@ def result_file(job: Job, points: Sequence[MetricPoint]) -> tuple[FileRow, bytes
 
 
 def step_metrics(points: Sequence[MetricPoint], grader: dict[str, Any] | None) -> str:
-    """Returns the CSV of a job's curves from step 1 on. Supervised and DPO jobs have no grader."""
     steps: dict[int, dict[str, Values]] = defaultdict(lambda: {"train": {}, "valid": {}})
     for point in points:
         steps[point.step].setdefault(point.split, {})[point.name] = point.value
@@ -154,17 +151,12 @@ def _known(step: int, train: Values, valid: Values, grader: dict[str, Any]) -> d
 
 @dataclass(frozen=True, slots=True)
 class EngineMachine:
-    """An engine's reply about its machine."""
-
     processor: str
     batch_invariant: bool
-    """True if a probe found the bits of a result independent of concurrent requests."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimMachine:
-    """The machine that one claim of a job runs on."""
-
     trainer: str
     accelerated: bool
     """True if the trainer computes on an accelerator, whose sums have no fixed order."""
@@ -172,13 +164,11 @@ class ClaimMachine:
     """True if every run trains on the same samples: in mode `sync`, and for methods without modes.
     """
     samples: bool
-    """True if the method trains on samples of an engine."""
     engine: EngineMachine | None
     """`None` for an engine without this information, and for a method that does not sample."""
 
 
 def reproducibility(before: dict[str, Any] | None, claim: ClaimMachine) -> dict[str, Any]:
-    """Returns the record after one more claim: `same_to_the_bit`, `reasons`, `processors`."""
     record = before or {"reasons": [], "processors": []}
     processors = [f"trainer: {claim.trainer}"]
     if claim.samples and claim.engine is not None:
@@ -219,13 +209,11 @@ _BELOW: Final = f"/{_INTEGRATIONS}/"
 
 
 def redact_method(method: Json) -> SecretValues:
-    """Redacts in place, drops unknown keys, and returns the secrets by JSON pointer."""
     kind = stored_method(method).kind
     return redact_in_place(METHOD_MODELS[kind], method, (kind,))
 
 
 def restored_method(method: dict[str, Any], opened: dict[str, Any]) -> dict[str, Any]:
-    """Raises `SecretsMissing` when a value that the job uses is missing."""
     sealed = {at: value for at, value in opened.items() if not at.startswith(_BELOW)}
     kind = stored_method(method).kind
     require_sealed(METHOD_MODELS[kind], method, sealed, (kind,))
@@ -234,7 +222,6 @@ def restored_method(method: dict[str, Any], opened: dict[str, Any]) -> dict[str,
 
 
 def split_integrations(integrations: list[Json]) -> tuple[list[Json], SecretValues]:
-    """Returns a redacted copy, and its secrets by JSON pointer."""
     copy: Json = {_INTEGRATIONS: integrations}
     sealed: SecretValues = {}
     for position, one in enumerate(integrations):
@@ -246,7 +233,6 @@ def split_integrations(integrations: list[Json]) -> tuple[list[Json], SecretValu
 
 
 def restored_integrations(integrations: list[Json], opened: SecretValues) -> list[Json]:
-    """Raises `SecretsMissing` when a value that a tracker uses is missing."""
     document = {_INTEGRATIONS: integrations}
     sealed = {at: value for at, value in opened.items() if at.startswith(_BELOW)}
     for position, one in enumerate(integrations):

@@ -51,7 +51,6 @@ COLUMNS: Final = [
 
 
 def whole_job(row: Any) -> Job:
-    """Builds a job with the listings of its MCP servers, from a row of `COLUMNS`."""
     job, listings = to_job(row), row.mcp_listings
     if not listings:
         return job
@@ -64,7 +63,6 @@ def whole_job(row: Any) -> Job:
 
 
 def to_job(row: Any) -> Job:
-    """Builds a job from any row with the table's attributes, with summaries of the listings."""
     error = None if row.error is None else JobError(**row.error)
     return from_row(
         Job,
@@ -101,7 +99,6 @@ def no_such_job(job_id: str) -> NotFound:
 
 
 async def lock_job(session: AsyncSession, job_id: str) -> Table:
-    """Returns the row, locked until the transaction ends. Raises `NotFound`."""
     row = await session.scalar(
         select(Table)
         .where(Table.id == job_id, Table.deleted_at.is_(None))
@@ -116,7 +113,6 @@ async def lock_job(session: AsyncSession, job_id: str) -> Table:
 async def move_job(
     session: AsyncSession, project_id: str, job_id: str, following: JobStatus, **values: Any
 ) -> None:
-    """Compares and sets the state along the transition table. Raises `WrongState`."""
     row = await lock_job(session, job_id)
     current = JobStatus(row.status)
     if not may_become(current, following):
@@ -130,7 +126,6 @@ async def move_job(
 
 
 async def pause_job(session: AsyncSession, project_id: str, job_id: str) -> None:
-    """Pauses the job and ends its lease. Raises `WrongState`."""
     await move_job(
         session,
         project_id,
@@ -201,7 +196,6 @@ _LOCK_JOB = select(Table.id).where(Table.id == bindparam("job")).with_for_update
 def event_row(
     project_id: str, job_id: str, message: str, *, level: EventLevel = "info"
 ) -> dict[str, Any]:
-    """Returns the row of a plain message, by column."""
     return {
         "id": new_id("ftevent-"),
         "project_id": project_id,
@@ -254,7 +248,6 @@ class EventStore(ProjectRows):
         return said is None
 
     async def links(self, job_id: str) -> list[JobEvent]:
-        """Returns the events with a `url` that people open, oldest first."""
         url = Events.data["url"].astext
         query = select(Events).where(Events.job_id == job_id, url.is_not(None)).order_by(Events.seq)
         return [to_event(row) for row in await self._session.scalars(query.limit(_MOST_LINKS))]
@@ -298,7 +291,6 @@ class StreamStore(SessionRows):
         }
 
     async def position(self, job_id: str, event_id: str, *, sent_as: str) -> int:
-        """Raises `InvalidRequest` at `sent_as` if the job has no such event."""
         query = select(Events.seq).where(Events.job_id == job_id, Events.id == event_id)
         found = await self._session.scalar(query)
         if found is None:
@@ -306,7 +298,6 @@ class StreamStore(SessionRows):
         return found
 
     async def events(self, job_id: str, *, behind: int, limit: int) -> list[tuple[int, JobEvent]]:
-        """Returns events with their positions, oldest first."""
         query = (
             select(Events)
             .where(Events.job_id == job_id, Events.seq > behind)
@@ -316,9 +307,6 @@ class StreamStore(SessionRows):
         return [(row.seq, to_event(row)) for row in await self._session.scalars(query)]
 
     async def points(self, job_id: str, steps: Sequence[int]) -> list[MetricPoint]:
-        """Returns the points of some steps. Goes from curve to curve along the primary key: a long
-        job has a hundred curves, and a million points.
-        """
         curves = _curves(job_id).subquery()
         query = select(Points).join(
             curves, (Points.name == curves.c.name) & (Points.split == curves.c.split)
@@ -334,7 +322,6 @@ class StreamStore(SessionRows):
 
 
 def _curves(job_id: str) -> Select[tuple[str, str]]:
-    """Selects names and splits of a job's curves, each by a look-up after the previous one."""
     curve_key = (Points.name, Points.split)
     first = select(*curve_key).where(Points.job_id == job_id).order_by(*curve_key).limit(1)
     found = select(first.subquery()).cte("curves", recursive=True)
@@ -391,7 +378,6 @@ class CheckpointStore(ProjectRows):
         return frozenset((await self.kept(job_id)).values())
 
     async def kept(self, job_id: str) -> dict[int, str]:
-        """Maps the step of each checkpoint that was not dropped to its adapter's object key."""
         query = select(CheckpointTable.step, CheckpointTable.object_key).where(
             CheckpointTable.job_id == job_id, ~checkpoint_dropped()
         )

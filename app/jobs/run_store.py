@@ -24,8 +24,6 @@ MOST_PUT_BACKS: Final = 8
 
 
 class RunJobStore(JobReader):
-    """The verbs of a run on its own job. Built only by a unit of work that has locked the fence."""
-
     def __init__(
         self, statements: Statements, session: AsyncSession, *, project_id: str, job_id: str
     ) -> None:
@@ -55,7 +53,6 @@ class RunJobStore(JobReader):
             await self._move(JobStatus.QUEUED)
 
     async def record_listings(self, listings: Mapping[int, McpListing]) -> None:
-        """Stores the servers' listings by position, and their summaries in the method."""
         query = select(Table.method, Table.mcp_listings).where(Table.id == self._job_id)
         row = (await self._session.execute(query)).one()
         method, stored = stored_method(row.method), dict(row.mcp_listings or {})
@@ -110,7 +107,6 @@ class RunJobStore(JobReader):
         )
 
     async def add_usage(self, usage: Usage) -> Usage:
-        """Adds a commit's usage to the job's, and to the organization's. Returns the sum."""
         row = await self._session.scalar(select(Table.usage).where(Table.id == self._job_id))
         total = usage if row is None else Usage.from_json(row).plus(usage)
         await self._set(usage=total.to_json())

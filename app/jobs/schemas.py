@@ -95,7 +95,6 @@ def _by_name(schema: CoreSchema) -> CoreSchema:
 
 
 def _nullable(schema: JsonSchemaValue) -> dict[str, Any]:
-    """Returns the schema's properties; each one that is not required may also be null."""
     properties: dict[str, Any] = schema["properties"]
     required = schema.get("required", ())
     for name, described in properties.items():
@@ -127,9 +126,7 @@ _Model = TypeVar("_Model", bound=BaseModel)
 MaxTrainingTime = Annotated[
     float, Field(gt=0, le=1e9, allow_inf_nan=False), BeforeValidator(a_number)
 ]
-"""Seconds of wall time; extension of this project."""
 MaxRollouts = Annotated[int, Field(ge=1, le=10**12), BeforeValidator(a_number)]
-"""Training and validation rollouts; extension of this project."""
 
 
 class CapsBody(WireModel):
@@ -163,7 +160,6 @@ class _NestedCaps(CapsBody):
 
 
 def read_method(method: Method | None, hyperparameters: Json | None) -> RequestedMethod:
-    """Reads an absent method as supervised. Raises `InvalidRequest` with the parameter."""
     kind: MethodType = "supervised" if method is None else method.type
     if method is not None:
         for fault in other_bodies(method.__dict__, kind):
@@ -181,7 +177,6 @@ def read_method(method: Method | None, hyperparameters: Json | None) -> Requeste
 
 
 def refuse_unknown(method: RequestedMethod) -> None:
-    """Raises `InvalidRequest` for the first unknown key of the method that no job takes."""
     elsewhere = parameters_of(method.kind, method)
     for field in walk_fields(type(method), method):
         if (fault := unknown_key_error(field, f"method.{method.kind}", elsewhere)) is not None:
@@ -189,7 +184,6 @@ def refuse_unknown(method: RequestedMethod) -> None:
 
 
 def other_bodies(method: Json, kind: MethodType) -> Iterator[InvalidRequest]:
-    """Yields an error for each method whose settings are sent beside those of `method.type`."""
     for other in _MODELS:
         if other != kind and method.get(other) is not None:
             param = f"method.{other}"
@@ -287,7 +281,6 @@ class AttachedEvalBody(DescribedModel):
     `model`."""
 
     def to_attached(self, position: int, *, model: str) -> AttachedEval:
-        """Raises `InvalidRequest` with the parameter at fault. `model` is the job's."""
         root = f"{EVALS}[{position}].{ROOT}"
         if "model" in self.data_source:
             raise refused_value(f"{root}.model", "the job's own models are sampled; leave it out")
@@ -326,7 +319,6 @@ class AttachedEvalObject(DescribedModel):
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=256)]
 _TASKS: Final = ("curriculum", ENVIRONMENT)
-"""Parameters that replace files."""
 _NEEDED: Final = ("training_file", "validation_file", "method.reinforcement.grader")
 """Parameters that a call with an environment needs not send."""
 
@@ -436,9 +428,6 @@ def call_fields(body: CreateFineTuningJob | Json) -> tuple[list[WalkedField], Ke
 
 
 def read_unknown(body: CreateFineTuningJob) -> tuple[UnreadKey, ...]:
-    """Returns the unknown keys that are accepted. Raises `InvalidRequest` for the first refused
-    one.
-    """
     walked, elsewhere = call_fields(body)
     for field in walked:
         if (fault := unknown_key_error(field, "", elsewhere)) is not None:
@@ -447,9 +436,6 @@ def read_unknown(body: CreateFineTuningJob) -> tuple[UnreadKey, ...]:
 
 
 def _sent_elsewhere(body: CreateFineTuningJob, fault: InvalidRequest) -> InvalidRequest | None:
-    """Returns the error for the unknown key that was probably meant for the missing parameter of a
-    fault.
-    """
     if fault.code != "missing_required_parameter":
         return None
     missing_ones = {str(fault.param), *_TASKS} if fault.param in _NEEDED else {str(fault.param)}
@@ -484,9 +470,7 @@ class ResumeFineTuningJob(CapsBody):
 
 
 _ROOTS: Final = ("", *(f"method.{kind}" for kind in METHOD_MODELS), "curriculum")
-"""The parts of a call that are parsed separately."""
 MAX_FAULTS: Final = 200
-"""Limit of issues with the call itself; issues of rows have a separate limit."""
 
 
 class Fault(DescribedModel):
@@ -558,14 +542,12 @@ class FineTuningJobValidation(DescribedModel):
 
 
 def read_call(body: dict[str, Any]) -> tuple[JobRequest | None, list[PreflightIssue]]:
-    """Returns the call, or every fault that prevents one. Unused keys become warnings."""
     request, faults = _read(body)
     reported = {fault.param for fault in faults}
     return request, [*faults, *_unknown(body, reported=reported)]
 
 
 def unread_in_method(body: dict[str, Any]) -> list[PreflightIssue]:
-    """Returns a warning for each key of a valid method that nothing reads."""
     method = CreateFineTuningJob.model_validate(body).to_spec().method
     keys = unread(
         walk_fields(type(method), method),
@@ -603,7 +585,6 @@ def _read(body: dict[str, Any]) -> tuple[JobRequest | None, list[PreflightIssue]
 
 
 def _faults_behind(error: InvalidRequest, elsewhere: KeyHints) -> list[PreflightIssue]:
-    """Returns all faults of the part of the call in which an error is the first fault."""
     cause = error.__cause__
     if isinstance(cause, InvalidRequest):  # missing because of the error: no fault of its own
         return [issue_of(error), *_faults_behind(cause, elsewhere)[1:]]

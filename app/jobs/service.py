@@ -136,7 +136,6 @@ class JobService:
         return await with_queue_positions(jobs, self._jobs.queue_positions), more
 
     async def owners(self, jobs: Sequence[Job]) -> dict[str, str]:
-        """Returns the names of the keys by job; leaves out jobs of keys of another project."""
         async with self._database.organization(self._tenant.organization_id) as unit:
             names = await unit.keys.names(self._tenant.project_id, {job.key_id for job in jobs})
         return {job.id: names[job.key_id] for job in jobs if job.key_id in names}
@@ -145,7 +144,6 @@ class JobService:
         return await self._stop(job_id, StopRequest.CANCEL)
 
     async def pause(self, job_id: str) -> Job:
-        """Stops a job after its last committed step; `resume` continues from there."""
         return await self._stop(job_id, StopRequest.PAUSE)
 
     async def resume(self, job_id: str, caps: Caps = NO_CAPS) -> Job:
@@ -248,7 +246,6 @@ class CurveService:
             await check()
 
     async def outlined(self, job_id: str, names: Sequence[str] | None = None) -> OutlinedCurves:
-        """Returns the curves for charts: all of them, unless some are named."""
         async with self._database.tenant(self._tenant) as unit:
             await unit.jobs.get(job_id)
             return await _outlined(unit, job_id, names)
@@ -294,8 +291,6 @@ async def _outlined(unit: UnitOfWork, job_id: str, names: Sequence[str] | None) 
 
 
 class FileValidation:
-    """Validates files in one process, one job of a project at a time."""
-
     def __init__(
         self,
         database: Database,

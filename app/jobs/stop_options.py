@@ -18,7 +18,6 @@ from app.rollouts import metrics as names
 
 Action = Literal["off", "warn", "pause", "stop"]
 Count = Annotated[int, Field(strict=True, ge=1, le=10**6)]
-"""A whole number; texts, booleans and fractions are refused."""
 Share = Annotated[Number, Field(gt=0, le=1)]
 _FEWEST_CALLS: Final = 0.1
 """Smallest number of tool calls per rollout in the first steps for which a collapse is detected."""
@@ -341,7 +340,6 @@ class EndOptions(DescribedModel):
 
 
 def shown_end(method: dict[str, Any], stop: type[StopOptions] = StopOptions) -> dict[str, Any]:
-    """Returns `stop` and `keep_checkpoints` of a method's own JSON, with all defaults filled in."""
     rules = stop.model_validate(method.get("stop") or {})
     keep = KeepCheckpoints.model_validate(method.get("keep_checkpoints") or {})
     return {"stop": rules.model_dump(mode="json"), "keep_checkpoints": keep.model_dump(mode="json")}

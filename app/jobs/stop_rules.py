@@ -35,8 +35,6 @@ until the first point every step.
 
 @dataclass(frozen=True, slots=True)
 class StepValues:
-    """The committed values of one step; `valid` is empty when nothing was validated."""
-
     step: int
     train: Values
     valid: Values
@@ -44,7 +42,6 @@ class StepValues:
 
 class RuleDetector(Protocol):
     fixed: bool
-    """True if the rule compares with a constant, so that it pauses at most once."""
     reads: DetectorReads
 
     @property
@@ -163,8 +160,6 @@ class _NothingTrainedDetector(_Detector):
 
 @dataclass(frozen=True, slots=True)
 class ObjectiveCurves:
-    """Names of the curves that measure training and validation."""
-
     train: str
     valid: str
     larger_is_better: bool
@@ -179,7 +174,6 @@ class ObjectiveCurves:
 
     @property
     def curves_of_error(self) -> tuple[str, ...]:
-        """Names of the curves that `error` reads."""
         return (names.REWARD_STD, names.ROLLOUTS_VALID) if self.is_reward else ()
 
     @property
@@ -402,7 +396,6 @@ TriggerAction = Literal["warn", "pause", "stop"]
 
 
 def reward_of(grader: GraderModel) -> ObjectiveCurves:
-    """Returns the curves of a job with this grader, with the range of its scores if it has one."""
     if grader.lowest is None or grader.highest is None:
         return REWARD
     return replace(REWARD, scores=(grader.lowest, grader.highest))
@@ -410,8 +403,6 @@ def reward_of(grader: GraderModel) -> ObjectiveCurves:
 
 @dataclass(frozen=True, slots=True)
 class RuleTrigger:
-    """Result of a rule whose condition held after a committed step."""
-
     rule: str
     action: TriggerAction
     step: int
@@ -422,8 +413,6 @@ class RuleTrigger:
 
 
 class Watch:
-    """All rules of one job."""
-
     def __init__(self, options: StopOptions, watched: ObjectiveCurves) -> None:
         self._guards = [
             _RuleState(name, rule, build_detector(rule, watched))
@@ -460,13 +449,11 @@ class _RuleState:
 
 
 def names_read(options: StopOptions, watched: ObjectiveCurves) -> Sequence[str]:
-    """Returns the curves that all rules read, including rules that are off."""
     rules = [rule for name in type(options).model_fields if (rule := getattr(options, name))]
     return sorted({name for rule in rules for name in build_detector(rule, watched).curves})
 
 
 def decisive_trigger(findings: Sequence[RuleTrigger]) -> RuleTrigger | None:
-    """Returns the trigger to act on, stop before pause; `None` if all are warnings."""
     for action in ("stop", "pause"):
         for found in findings:
             if found.action == action:

@@ -101,7 +101,6 @@ _MAX_EVENTS: Final = 8
 def _new_rows(
     job: Job, secrets: bytes | None, job_eval: Eval | None, events: Sequence[tuple[EventLevel, str]]
 ) -> Rows:
-    """Returns the new rows by table and column."""
     rows: Rows = {"job": job_row(job, secrets)}
     if job_eval is not None:
         rows["eval"] = eval_row(job.project_id, job_eval)
@@ -110,10 +109,6 @@ def _new_rows(
         name = str(number or "")
         rows |= {f"event{name}": event, f"log{name}": job_event_row(event)}
     return rows
-
-
-def _files(job: Job) -> dict[str, str | None]:
-    return {"training_file": job.training_file, "validation_file": job.validation_file}
 
 
 def _refuse_unusable_files(files: dict[str, str | None], purposes: dict[str, str]) -> None:
@@ -310,8 +305,6 @@ _QUEUE_POSITIONS = PreparedStatement(_queue_positions)
 
 
 class JobReader:
-    """Reads a job; shared by a tenant's store and a run's store."""
-
     def __init__(self, statements: Statements) -> None:
         self._statements = statements
 
@@ -324,8 +317,6 @@ class JobReader:
 
 
 class JobStore(JobReader):
-    """A tenant's jobs: the verbs that are one statement each."""
-
     def __init__(self, statements: Statements, quotas: Quotas) -> None:
         super().__init__(statements)
         self._quotas = quotas
@@ -351,7 +342,8 @@ class JobStore(JobReader):
         events: list[tuple[EventLevel, str]] = [("info", event_message)]
         events += [("info", notice) for notice in notices]
         events += [("warn", warning) for warning in warnings]
-        rows, files = _new_rows(job, secrets, job_eval, events), _files(job)
+        rows = _new_rows(job, secrets, job_eval, events)
+        files = {"training_file": job.training_file, "validation_file": job.validation_file}
         used = sorted({file_id for file_id in files.values() if file_id is not None})
         values: dict[str, Any] = {
             f"{name}_{column}": value for name, row in rows.items() for column, value in row.items()
@@ -371,7 +363,6 @@ class JobStore(JobReader):
         return to_job(row)
 
     async def queue_positions(self, job_ids: list[str]) -> dict[str, QueuePosition]:
-        """Returns positions of own jobs that wait for a worker, in the queue of all tenants."""
         rows = await self._statements.rows(_QUEUE_POSITIONS, {"job_ids": job_ids})
         return {row.job_id: QueuePosition(row.place, unix_or_none(row.starts_at)) for row in rows}
 
@@ -384,8 +375,6 @@ _NEWEST_FIRST = Keyset((Table.created_at, Table.id), descending=True)
 
 
 class JobsInTransaction(JobStore):
-    """A tenant's jobs inside a unit of work: also pages, searches and changes of state."""
-
     def __init__(
         self, statements: Statements, session: AsyncSession, project_id: str, *, quotas: Quotas
     ) -> None:
@@ -402,7 +391,6 @@ class JobsInTransaction(JobStore):
         without_metadata: bool = False,
         status: JobStatus | None = None,
     ) -> tuple[list[Job], bool]:
-        """Returns a page, newest first, with summaries of what MCP servers listed."""
         query = select(Table).where(Table.deleted_at.is_(None))
         if status is not None:
             query = query.where(Table.status == status.value)
@@ -418,7 +406,6 @@ class JobsInTransaction(JobStore):
         return [to_job(row) for row in page], more
 
     async def open_with_file(self, file_id: str) -> str | None:
-        """Returns the id of an unfinished job that reads the file."""
         return await self._session.scalar(
             select(Table.id)
             .where(
@@ -429,7 +416,6 @@ class JobsInTransaction(JobStore):
         )
 
     async def with_file(self, file_id: str) -> list[str]:
-        """Returns the ids of jobs that read the file, also of ended ones."""
         query = select(Table.id).where(
             Table.deleted_at.is_(None),
             (Table.training_file == file_id) | (Table.validation_file == file_id),
@@ -543,7 +529,6 @@ class JobsInTransaction(JobStore):
         return [Usage.from_json(usage) for usage in usages]
 
     async def delete(self, job_id: str) -> None:
-        """Raises `NotFound`, and `WrongState` unless the job has ended and nothing uses it."""
         await delete_job(self._session, job_id)
 
     async def set_result_files(self, job_id: str, file_ids: list[str]) -> None:

@@ -218,8 +218,6 @@ def event_stream(
     of_job: Callable[[Job], bytes],
     headers: Mapping[str, str] | None = None,
 ) -> StreamingResponse:
-    """`end` stops the stream once the server stops."""
-
     async def sent() -> AsyncIterator[bytes]:
         yield format_sse_event(retry=_RETRY_MS)
         async for item in items:

@@ -54,7 +54,6 @@ _BETA: Final = 0.1
 
 
 def a_number(value: Any) -> Any:
-    """Refuses strings and booleans, which pydantic would convert to numbers."""
     if isinstance(value, (bool, str)):
         raise ValueError("it must be a number")  # noqa: TRY004 - pydantic does not convert a TypeError
     return value
@@ -183,7 +182,6 @@ def automatic_values(kind: OfflineMethodType, train_rows: int) -> dict[str, floa
 def resolved_options(
     options: dict[str, Any], kind: OfflineMethodType, train_rows: int
 ) -> dict[str, Any]:
-    """Replaces every `auto` by its number, and adds the default loss."""
     sent = dict(options.get("hyperparameters") or {})
     automatic = {
         name: value
@@ -208,8 +206,6 @@ def resolved_options(
 
 @dataclass(frozen=True, slots=True)
 class ResolvedSupervisedHyperparameters:
-    """The hyperparameters of a supervised or preference run, all of them numbers."""
-
     batch_size: int
     n_epochs: int
     learning_rate: float
@@ -225,7 +221,6 @@ class ResolvedSupervisedHyperparameters:
 def resolve_supervised_hyperparameters(
     method: SupervisedMethod | DpoMethod, *, train_rows: int, base_model: BaseModelSpec
 ) -> ResolvedSupervisedHyperparameters:
-    """Resolves `auto` by the rules of `automatic_values`, with the base model's learning rate."""
     sent = method.hyperparameters.model_dump()
     values = automatic_values(method.kind, train_rows)
     values |= {name: sent[name] for name in values if sent[name] != "auto"}

@@ -58,7 +58,6 @@ class FineTuningJobTable(QueuedRow, Base):
     when it is named: it may have 500,000 characters, which a list of jobs does not show.
     """
     secrets: Mapped[bytes | None] = mapped_column(LargeBinary)
-    """Sealed headers for customers' endpoints; see `app.kit.sealing`."""
     job_metadata: Mapped[dict[str, Any] | None] = mapped_column(
         "metadata", JSONB(none_as_null=True)
     )
@@ -76,7 +75,6 @@ class FineTuningJobTable(QueuedRow, Base):
     priority: Mapped[int] = mapped_column(SmallInteger, server_default="0")
     usage: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     kept_checkpoints: Mapped[list[int] | None] = mapped_column(JSONB(none_as_null=True))
-    """Steps whose checkpoints are retained; `None` before a run has dropped any."""
     ended_early: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     reproducibility: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     stop_request: Mapped[str | None]

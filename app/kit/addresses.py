@@ -123,25 +123,20 @@ _NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
 
 @dataclass(frozen=True, slots=True)
 class EndpointUrl:
-    """A customer URL, parsed and normalised."""
-
     url: str
     """The normalised URL to dial, without its fragment."""
     scheme: str
     host: str
-    """Host in lower case, without brackets and trailing dot."""
     port: int
     address: IPAddress | None
     """The host if it is a literal address, else `None`."""
 
     @property
     def key(self) -> str:
-        """`host:port` in the form of allow-list entries."""
         return host_port(self.host, self.port)
 
 
 def host_port(host: str, port: int) -> str:
-    """Returns `host:port`, with an IPv6 address in its shortest form and in brackets."""
     bare = host.strip("[]").rstrip(".").lower()
     return f"[{ipaddress.IPv6Address(bare)}]:{port}" if ":" in bare else f"{bare}:{port}"
 
@@ -230,7 +225,6 @@ def is_metadata_name(host: str) -> bool:
 
 
 def embedded_ipv4(address: ipaddress.IPv6Address) -> Iterator[ipaddress.IPv4Address]:
-    """Yields every IPv4 address that this IPv6 address may embed."""
     number = int(address)
     if number >> 32 in {0, 0xFFFF, 0xFFFF_0000}:  # compatible, mapped, translated (RFC 2765)
         yield ipaddress.IPv4Address(number & 0xFFFF_FFFF)

@@ -16,7 +16,6 @@ class Actor:
     id: str
     """Id of the API key, of a session that of its key; empty while it is not known."""
     address: str = ""
-    """The client's address as the service sees it."""
 
     @property
     def text(self) -> str:
@@ -28,7 +27,6 @@ class Actor:
 
 
 COMMAND_LINE: Final = Actor("command_line", "")
-"""A command of the operator, on the machine of the service."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +41,6 @@ class Tenant:
 
     @property
     def scope_id(self) -> str:
-        """Id of the project or organization: limits are counted and responses sealed by it."""
         return self.project_id
 
 
@@ -56,12 +53,10 @@ class AdminPrincipal:
 
     @property
     def scope_id(self) -> str:
-        """Id of what a request acts for: limits are counted and responses sealed by it."""
         return self.organization_id
 
 
 Principal = Tenant | AdminPrincipal
-"""The caller of a request."""
 
 _current: ContextVar[Actor | None] = ContextVar("actor", default=None)
 

@@ -41,7 +41,6 @@ def read_manifest(directory: str, content: bytes) -> dict[str, str]:
 
 
 def check_digests(directory: str, expected: Mapping[str, str], found: Mapping[str, str]) -> None:
-    """Raises `ManifestMismatch`, which names the files that differ."""
     if found != expected:
         wrong = sorted({name for name, _ in expected.items() ^ found.items()})
         raise ManifestMismatch(f"{directory} differs from its manifest in {wrong}")
@@ -68,7 +67,6 @@ def commit_directory(destination: Path) -> Iterator[Path]:
 
 
 def verify_directory(directory: Path) -> None:
-    """Checks a directory. Raises `ManifestMismatch` if its files differ from those committed."""
     try:
         content = (directory / MANIFEST).read_bytes()
     except OSError as error:
@@ -77,7 +75,6 @@ def verify_directory(directory: Path) -> None:
 
 
 def directory_digest(directory: Path) -> str:
-    """Returns the digest of a committed directory, a function of file names and contents."""
     return hashlib.sha256((directory / MANIFEST).read_bytes()).hexdigest()
 
 
@@ -88,7 +85,6 @@ def _digests(directory: Path) -> dict[str, str]:
 
 
 FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
-"""Errors of a disk or a quota without space."""
 
 
 def flush(path: Path) -> None:
@@ -107,7 +103,6 @@ def is_plain(path: Path) -> bool:
 
 
 def plain_files(directory: Path, *, name: str) -> list[Path]:
-    """Returns the files by name. Raises `ManifestMismatch` for anything but a plain file."""
     paths = sorted(directory.iterdir())
     for path in paths:
         if not is_plain(path):
@@ -118,7 +113,6 @@ def plain_files(directory: Path, *, name: str) -> list[Path]:
 
 
 def check_directory(directory: Path, *, name: str) -> None:
-    """Raises `FileNotFoundError`, or `ManifestMismatch` if the directory is damaged."""
     try:
         files = {path.name: path for path in plain_files(directory, name=name)}
     except (FileNotFoundError, NotADirectoryError):
@@ -134,7 +128,6 @@ def sha256_of(path: Path) -> str:
 
 
 def sha256_of_open(file: BufferedReader) -> str:
-    """Hashes the file from its current position to its end."""
     return hashlib.file_digest(file, "sha256").hexdigest()
 
 
@@ -167,7 +160,6 @@ class FreeSpace:
             return True
 
     def check(self) -> None:
-        """Raises `NoFreeSpace` while a disk has less than the minimum."""
         if self.lacks():
             raise NoFreeSpace(
                 f"The service has less than {self._minimum_bytes / 1e6:.0f} MB of free disk "

@@ -53,8 +53,6 @@ _RANGE: Final = re.compile(r"bytes=(?:([0-9]{1,18})-([0-9]{0,18})|-([0-9]{1,18})
 
 
 class Download(Protocol):
-    """Content that is generated while it is sent."""
-
     @property
     def filename(self) -> str: ...
     @property
@@ -144,8 +142,6 @@ _ROW_GROUP_BYTES: Final = 16 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Table(Generic[Row]):
-    """A kind of row: its object on the wire, whose fields are the columns, by their types."""
-
     to_wire: Callable[[Row], BaseModel]
     columns: dict[str, ColumnType]
 

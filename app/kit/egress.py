@@ -59,7 +59,6 @@ _USER_AGENT: Final = "agent-rft/1"
 
 
 def check_headers(headers: Mapping[str, str]) -> None:
-    """Raises `EndpointRefused` for a header that is reserved or cannot be sent safely."""
     check_syntax(headers)
     for name in headers:
         lower = name.lower()
@@ -68,7 +67,6 @@ def check_headers(headers: Mapping[str, str]) -> None:
 
 
 def check_syntax(headers: Mapping[str, str]) -> None:
-    """Raises `EndpointRefused` for a header that cannot be sent safely."""
     for name, value in headers.items():
         if _HEADER_NAME.fullmatch(name) is None:
             raise EndpointRefused("a header's name is not a token of letters, digits and dashes")
@@ -111,7 +109,6 @@ class EgressFailure(AgentRftError):
 class EgressReply:
     status: int
     headers: Mapping[str, str]
-    """Headers with names in lower case; a repeated header has its first value."""
     body: bytes
     latency_s: float
 
@@ -168,12 +165,9 @@ _LOOPBACK: Final = (_LOCALHOST, "127.0.0.1", "[::1]")
 
 @dataclass(frozen=True, slots=True)
 class EgressPolicy:
-    """Destinations that may be dialled besides public `https` endpoints."""
-
     allow_endpoints: frozenset[str] = frozenset()
     """Exact `host:port`, exempt from the checks of address and port; a loopback name means all."""
     allow_plain_http: bool = False
-    """Permits `http://` to allowed endpoints, for development."""
 
     def __post_init__(self) -> None:
         canonical = frozenset(name for entry in self.allow_endpoints for name in _names(entry))
@@ -184,7 +178,6 @@ class EgressPolicy:
 
 
 def _names(entry: str) -> list[str]:
-    """Returns every `host:port` that the entry of an allow-list stands for."""
     host, _, port = entry.rpartition(":")
     name = host_port(host, int(port))
     loopback = [host_port(spelling, int(port)) for spelling in _LOOPBACK]
@@ -240,7 +233,6 @@ class EgressGuard:
             )
 
     def check_address(self, address: IPAddress, host: str, port: int) -> None:
-        """Raises `EndpointRefused` unless `address` may be dialled on behalf of `host:port`."""
         self._check_address(address, host_port(host, port), _TLS)
 
     def _check_address(self, address: IPAddress, key: str, scheme: str) -> None:
@@ -250,7 +242,6 @@ class EgressGuard:
             raise _private(key, scheme)
 
     async def resolve(self, host: str, port: int) -> list[str]:
-        """Returns checked addresses. Raises `EndpointRefused`, or `OSError` without any."""
         addresses = await self._lookups.addresses(host, port)
         for text in addresses:
             self.check_address(ipaddress.ip_address(text), host, port)

@@ -48,7 +48,6 @@ if TYPE_CHECKING:
 
 
 _MAX_INFORMATIONAL: Final = 8
-"""Limit of informational replies (1xx) before the reply itself."""
 _MAX_FRAMING: Final = 65_536
 """Limit of a reply's bytes that are not content, which permits as many more."""
 _PORTION: Final = 8_192

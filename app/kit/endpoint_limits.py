@@ -11,9 +11,7 @@ from app.kit.endpoints import Absence
 
 
 class Clock(Protocol):
-    def now(self) -> float:
-        """Returns the seconds of a monotonic clock."""
-        ...
+    def now(self) -> float: ...
 
     async def sleep(self, seconds: float) -> None: ...
 
@@ -27,7 +25,6 @@ class SystemClock:
 
 
 async def settled_by(clock: Clock, future: asyncio.Future[None], *, deadline: float) -> bool:
-    """Waits for `future` until `deadline`, without a cancel; returns whether it is done."""
     if future.done():
         return True
     timer = asyncio.ensure_future(clock.sleep(max(0.0, deadline - clock.now())))
@@ -122,7 +119,6 @@ class ConcurrencySlots:
         return self._taken
 
     async def take(self, clock: Clock, *, deadline: float, first: bool) -> bool:
-        """Returns whether a slot became free in time. `first` skips the queue, as a retry may."""
         if self._taken < self.limit and (first or not self._waiting):
             self._taken += 1
             return True
@@ -216,12 +212,10 @@ class Breaker:
 
     @property
     def has_patience(self) -> bool:
-        """True while callers wait for an endpoint that is down."""
         return self._clock.now() < (self.patience_ends or -math.inf)
 
     @property
     def patience_ends(self) -> float | None:
-        """Time at which all callers stop waiting; `None` while it is closed."""
         if self._down_since is None:
             return None
         most = self._patience_s if self._is_known else min(self._patience_s, UNKNOWN_PATIENCE_S)
@@ -260,7 +254,6 @@ class Breaker:
         self._notify()
 
     def answered(self) -> bool:
-        """Records that the endpoint is alive. Returns true if this ended an outage."""
         was_open = self.is_open
         self._is_known = True
         self._close()
@@ -304,7 +297,6 @@ class Breaker:
             self._probe_at = self._down_since + self._pause_s
 
     def ended(self, call_id: str) -> None:
-        """Forgets a call, which is no longer one of those that are under way."""
         self._failed_at.pop(call_id, None)
         self._found_nothing.discard(call_id)
         self._found_no_server.discard(call_id)

@@ -53,9 +53,7 @@ class Outage:
     silent_s: float
     """Seconds since the first call that got no answer."""
     rollouts: int
-    """Rollouts that wait for an answer now."""
     gives_up_in_s: float
-    """Seconds until the last of the waiting calls gives up."""
     last_fault: str | None
     """The fault of the last attempt that ended; `None` if all are still under way."""
 
@@ -65,7 +63,6 @@ class EndpointState:
     endpoint: str
     """Host and path."""
     answers: int
-    """Number of usable answers so far; one more after an outage means that it is over."""
     outage: Outage | None
 
 
@@ -91,7 +88,6 @@ class WaitingCalls:
         self._pending[call_id] = _PendingCall(trace_id, deadline)
 
     def sent(self, call_id: str, now: float) -> None:
-        """Records the first attempt of a call, which until then waits for a slot of the service."""
         call = self._pending.get(call_id)
         if call is not None and call.sent_at is None:
             call.sent_at = now
@@ -115,7 +111,6 @@ class WaitingCalls:
 
     @property
     def sent_calls(self) -> int:
-        """Number of calls under way that were sent, and do not only wait for a slot."""
         return sum(call.sent_at is not None for call in self._pending.values())
 
     def outage(self, now: float, *, patience_ends: float | None) -> Outage | None:
@@ -184,7 +179,6 @@ class EndpointPool:
         return self.clock.now() - self._last_change if self._pending else None
 
     def down_of_awaited(self) -> list[bool]:
-        """Returns for each endpoint with a pending call whether it is down."""
         every = self._endpoints.values()
         return [one.breaker.is_open for one in every if one.silence.is_waited_for]
 
@@ -222,7 +216,6 @@ class Endpoint:
         return EndpointState(shown, self.silence.answers, outage)
 
     def declare_rate(self, rate: float) -> None:
-        """Sets the rate limit unless a lower rate was declared before."""
         if self._rate is None or rate < self._rate:
             self._rate, self._pacer = rate, Pacer(rate, self._pool.clock)
 

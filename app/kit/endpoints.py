@@ -49,13 +49,11 @@ _SECRET_BYTES: Final = 32
 
 
 def signing_secret(secret_key: str, project_id: str) -> str:
-    """Derives the `whsec_…` with which the owner of a project verifies the service's calls."""
     derived = _derived(secret_key, "outbound-signing", project_id)
     return "whsec_" + base64.b64encode(derived).decode()
 
 
 def cache_salt(secret_key: str, project_id: str) -> str:
-    """Derives the salt that separates a project's prompts in an engine's cache from others."""
     return _derived(secret_key, "engine-cache", project_id).hex()
 
 
@@ -65,8 +63,6 @@ def _derived(secret_key: str, purpose: str, project_id: str) -> bytes:
 
 
 class CallSigner:
-    """Signs every outbound call of one project."""
-
     def __init__(
         self,
         secret_key: str,
@@ -108,7 +104,6 @@ def traceparent(trace_id: str, call_id: str, *, attempt: int) -> str:
 
 Value = TypeVar("Value")
 _LONG: Final = 16_384
-"""Number of bytes from which a reply is parsed on a thread."""
 
 
 class FaultKind(StrEnum):
@@ -149,10 +144,7 @@ class GaveUp(EndpointFault):
 
 @dataclass(frozen=True, slots=True)
 class EndpointRequest:
-    """One logical call, with the same bytes and ids on every attempt."""
-
     headers: Mapping[str, str]
-    """The customer's own headers."""
     body: bytes
     call_id: str
     trace_id: str
@@ -163,7 +155,6 @@ class EndpointAnswer(Generic[Value]):
     value: Value
     attempts: int
     latency_s: float
-    """Latency of the attempt that succeeded."""
 
 
 Read = Callable[[EgressReply], Value]
@@ -190,8 +181,6 @@ KINDS: Final = {
 
 
 class Absence(Enum):
-    """A fault without any server."""
-
     OF_LISTENER = "nothing listens at the endpoint, which no request can cause"
     OF_SERVER = "no server may be behind the endpoint, or the request made it fail"
 
@@ -238,7 +227,6 @@ def measured_call(request: EndpointRequest) -> Iterator[MeasuredCall]:
 
 @contextmanager
 def attempt_span(request: EndpointRequest, attempt: int) -> Iterator[Span]:
-    """Records the span of one attempt, whose id is in the `traceparent` that is sent with it."""
     position = SpanPosition(trace_of(request.trace_id), span_of(request.call_id, attempt))
     with SPANS.open(SpanName.ATTEMPT, position) as span:
         span.mark_asked()

@@ -181,7 +181,6 @@ async def together(works: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
 
 @contextmanager
 def first_fault() -> Iterator[None]:
-    """Raises the first exception of a group, which cancelled the others, instead of the group."""
     try:
         yield
     except BaseExceptionGroup as faults:
@@ -199,7 +198,6 @@ class PreflightIssue:
     code: str
     message: str
     param: str | None = None
-    """The create call's parameter, dotted: `method.reinforcement.tools[0].server_url`."""
     line: int | None = None
     """Line of the file, from 1."""
     pointer: str | None = None
@@ -207,7 +205,6 @@ class PreflightIssue:
 
 
 def moved_fault(fault: InvalidRequest, root: str, new: str) -> InvalidRequest:
-    """Returns the error of a parameter below `root` as one below `new`, in its message too."""
     param = fault.param
     if param is not None and (param == root or param.startswith((f"{root}.", f"{root}["))):
         param = new + param.removeprefix(root)

@@ -18,7 +18,6 @@ from app.kit.fields import DescribedModel, FieldKind, WalkedField, parameter
 from app.kit.texts import PATTERNS
 
 _BEGINNING: Final = 3
-"""Smallest number of characters of a key that may abbreviate a name."""
 
 
 def nearest_name(key: str, known: Collection[str], likeness: float) -> str | None:
@@ -30,13 +29,11 @@ def nearest_name(key: str, known: Collection[str], likeness: float) -> str | Non
 
 
 def name_like(key: str, known: Collection[str], likeness: float) -> str | None:
-    """Returns the name that is most similar to a key, or that begins with the key."""
     begun = (name for name in known if len(key) >= _BEGINNING and name.startswith(key))
     return nearest_name(key, known, likeness) or next(begun, None)
 
 
 MAX_COMPARED: Final = 80
-"""Characters of a key that are compared with the known names."""
 SIMILARITY: Final = 0.6
 SIMILARITY_CUTOFF: Final = 0.8
 """Similarity from which a key counts as meant for another object, or for a missing one."""
@@ -110,7 +107,6 @@ def unknown_parameter(param: str, rest: str) -> InvalidRequest:
 
 
 MAX_LISTED: Final = 20
-"""Keys of one object or call that a message names."""
 NOT_AVAILABLE: Final = "not_available"
 UNKNOWN_PARAMETER: Final = "unknown_parameter"
 _HEADERS_INSTEAD: Final = "credentials are sent in 'headers'"
@@ -127,7 +123,6 @@ FEATURES: Final = {
 }
 """Unavailable features by key, at any depth: planned for this service, or hosted only."""
 _OBJECTS: Final = frozenset({"grader", "environment", "reinforcement", "supervised", "dpo"})
-"""Parameters that hold objects."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +167,6 @@ def unknown_key_error(
 def refused_wholly(
     field: WalkedField, root: str, *, only_near: bool = False
 ) -> InvalidRequest | None:
-    """Returns the error for any unknown key, or for one with a similar known one (`only_near`)."""
     fault = unknown_key_error(field, root)
     if fault is not None or field.kind is not FieldKind.UNKNOWN or field.value is None:
         return fault
@@ -185,7 +179,6 @@ def refused_wholly(
 def misnamed_key_error(
     walked: Iterable[WalkedField], root: str, elsewhere: KeyHints, missing: Collection[str]
 ) -> InvalidRequest | None:
-    """Returns the error for the first key that was probably meant for a missing parameter."""
     for field in walked:
         if field.kind is not FieldKind.UNKNOWN:
             continue
@@ -209,7 +202,6 @@ def is_refused(field: WalkedField) -> bool:
 def unread(
     walked: Iterable[WalkedField], root: str, elsewhere: KeyHints = NOWHERE
 ) -> Iterator[UnreadKey]:
-    """Yields the unknown keys that are accepted."""
     return (
         UnreadKey(field, root, elsewhere)
         for field in walked
@@ -239,7 +231,6 @@ def _may_be(field: WalkedField, param: str) -> bool:
 
 
 _KEYS_COMPARED: Final = 200
-"""Largest number of keys of an object that are compared with a missing name."""
 GRADER_NOT_AVAILABLE: Final = "grader_not_available"
 """Type of the fault of a grader's kind that does not exist; also the API's error code."""
 _MUST: Final = "it must be "
@@ -323,7 +314,6 @@ def _misspelt(param: str, fault: ErrorDetails) -> InvalidRequest | None:
 
 
 def refused_today(what: str, root: str, error: ValidationError) -> RunFailed:
-    """Returns the error of a run whose definition, stored under earlier rules, is invalid today."""
     fault = error.errors(include_url=False)[0]
     refused = refusal(parameter(root, fault["loc"]), [fault])
     return RunFailed(
@@ -339,7 +329,6 @@ def unknown_cursor(after: str, sent_as: str = "after") -> InvalidRequest:
 
 
 def fault_clause(faults: Sequence[ErrorDetails]) -> str:
-    """Returns the clause about the faults of one value; a union has one fault for each member."""
     clauses = list(dict.fromkeys(map(_clause, faults)))
     if len(clauses) > 1 and all(clause.startswith(_MUST) for clause in clauses):
         return _MUST + " or ".join(clause.removeprefix(_MUST) for clause in clauses)

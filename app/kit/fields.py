@@ -51,7 +51,6 @@ def parameter(root: str, path: Path) -> str:
 
 
 def replace_at(document: Any, at: str, value: Any) -> None:
-    """Replaces the value at a pointer. Raises `KeyError` when the document has no such field."""
     parts = [part.replace("~1", "/").replace("~0", "~") for part in at.split("/")[1:]]
     holder = document
     try:
@@ -74,7 +73,6 @@ class AddressMark:
     """An URL of the customer's that the service calls; its query values are secrets."""
 
     called: Callable[[str], str] = str
-    """Converts the field's value to the URL that is called."""
     headers: str = "headers"
     """Name of the sibling field whose headers are sent to the address."""
 
@@ -82,7 +80,6 @@ class AddressMark:
 @dataclass(frozen=True, slots=True)
 class JudgeMark:
     elsewhere: str = "base_url"
-    """Name of the sibling field with another server; without it the service finds the model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +98,10 @@ def chat_url(base_url: str) -> str:
 
 
 SecretHeaders = Annotated[dict[str, str], SecretMark()]
-"""Headers that are sent to the address of the same object."""
 SecretString = Annotated[str, Field(min_length=1, max_length=4000), SecretMark()]
 """One text that is a secret as a whole, such as a token."""
 CustomerUrl = Annotated[str, Field(min_length=1, max_length=2048), AddressMark()]
 CustomerBaseUrl = Annotated[str, Field(min_length=1, max_length=2000), AddressMark(chat_url)]
-"""The base URL of an OpenAI-compatible server."""
 JudgeName = Annotated[str, Field(min_length=1, max_length=256), JudgeMark()]
 
 _NO_KEYS: Final[Mapping[str, str]] = {}
@@ -184,7 +179,6 @@ class DescribedModel(DescribedFields, BaseModel):
 
 
 def field_text(owner: type, field: str) -> str | None:
-    """Returns the text under a field in the most derived class that has it; `None` without one."""
     for base in owner.__mro__:
         if base.__module__.startswith("app."):
             text = _texts(base.__module__).get((base.__qualname__, field))
@@ -221,21 +215,17 @@ class Shape:
     mark: FieldMark | None = None
     models: tuple[type[BaseModel], ...] = ()
     each: "Shape | None" = None
-    """The shape of the values of a list or a map."""
 
 
 @dataclass(frozen=True, slots=True)
 class WalkPlan:
     shapes: dict[str, Shape]
-    """Fields that may contain a marked value."""
     known: frozenset[str]
     free_form: frozenset[str]
     documented: Mapping[str, str]
     accepted: frozenset[str] | None
     open: bool
-    """True if the model accepts unknown keys."""
     tags: tuple[Any, ...]
-    """Values of `type` that belong to the model."""
 
     @property
     def names(self) -> frozenset[str]:
@@ -296,7 +286,6 @@ class FieldKind(Enum):
     ADDRESS = auto()
     JUDGE = auto()
     EMBEDDING = auto()
-    """A choice that needs embeddings."""
     TEMPLATE = auto()
     UNKNOWN = auto()
     """The value of a key that the model does not know, which is never stored."""
@@ -308,18 +297,14 @@ class WalkedField:
     path: Path
     value: Any
     owner: Any
-    """The object that holds the value: a model or JSON."""
     mark: FieldMark | None = None
     expected: str | None = None
-    """Description of the only value of a documented key of kind `UNKNOWN`."""
     known: frozenset[str] = frozenset()
-    """The known keys of the object with an `UNKNOWN` key."""
     closed: bool = False
     """True if the object accepts only the unknown keys that its model lists."""
 
 
 Models = type[BaseModel] | tuple[type[BaseModel], ...]
-"""A model class, or the members of a union."""
 
 
 def walk_fields(models: Models, value: Any, path: Path = ()) -> Iterator[WalkedField]:
@@ -391,19 +376,16 @@ def _marked(mark: FieldMark, value: Any, path: Path, owner: Any) -> Iterator[Wal
 
 
 def headers_of(field: WalkedField) -> dict[str, Any] | None:
-    """Returns the headers of an address, which are those of its owner."""
     mark = field.mark
     sent = value_of(field.owner, mark.headers) if isinstance(mark, AddressMark) else None
     return sent if isinstance(sent, dict) else None
 
 
 def value_of(holder: Any, name: str) -> Any:
-    """Returns a value of a model or of its JSON; `None` if it is absent."""
     return holder.get(name) if isinstance(holder, Mapping) else getattr(holder, name, None)
 
 
 def _member(models: Models, value: dict[str, Any]) -> type[BaseModel]:
-    """Returns the member by `type`, else by the number of shared keys."""
     if isinstance(models, type):
         return models
     sent = value.get("type")

@@ -46,8 +46,6 @@ _KEY: Final = re.compile(r"[\x21-\x7e]{1,255}")
 
 @dataclass(frozen=True, slots=True)
 class HttpResponse:
-    """A response as it was sent; a replay sends the same bytes."""
-
     status: int
     content_type: str
     body: bytes

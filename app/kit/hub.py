@@ -28,8 +28,6 @@ _BROKE_OFF: Final = "the hub broke off"
 
 
 class HubContent(io.RawIOBase):
-    """Reads a file through the hub's library, in blocks of a size."""
-
     def __init__(self, files: Any, path: str, block_bytes: int) -> None:
         super().__init__()
         with as_unavailable(_BROKE_OFF):
@@ -77,7 +75,6 @@ def as_unavailable(message: str) -> Iterator[None]:
 _TIMEOUT_S: Final = 20.0
 _MOST_REDIRECTS: Final = 5
 MAX_REPLY_BYTES: Final = 8 << 20
-"""Limit of a reply about a data set; the list of a large one's files has a few MiB."""
 _RANGE: Final = re.compile(r"bytes=(\d+)-(\d+)")
 
 
@@ -122,8 +119,6 @@ class HubReplyRefused(OSError):
 
 
 class _LimitedStream(httpx2.SyncByteStream):
-    """Ends a body that is longer than it may be, and the connection with it."""
-
     def __init__(self, stream: Any, most: int) -> None:
         self._stream, self._most = stream, most
 

@@ -55,8 +55,6 @@ def _digest(*parts: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class GroupKey:
-    """Identifies one group in its job: all rollouts of a row at one step and attempt."""
-
     job_id: str
     split: Split
     step: int
@@ -77,7 +75,6 @@ class GroupKey:
         return _trace_id(self._text)
 
     def grade_id(self, grader: str) -> str:
-        """Returns the idempotency and journal key of one request to a judge of the whole group."""
         return f"grade_{_digest('group', self._text, grader)[:24]}"
 
     def environment_seed(self, job_seed: int) -> int:
@@ -101,11 +98,9 @@ class SampleKey:
     split: Split
     step: int
     prompt_index: int
-    """Row number in the split's file."""
     sample_index: int
     """Position in the group, 0 … G-1."""
     attempt: int = 0
-    """Number of times that a scheduler requeued this prompt of this step."""
 
     @property
     def group(self) -> GroupKey:
@@ -139,7 +134,6 @@ class SampleKey:
         return f"fc_{_digest('fc', self.text, turn, call)[:32]}"
 
     def grade_id(self, grader: str) -> str:
-        """Returns the idempotency key of one grader request."""
         return f"grade_{_digest('grade', self.text, grader)[:24]}"
 
     def environment_id(self, call: str) -> str:

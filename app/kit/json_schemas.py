@@ -14,14 +14,12 @@ _META_SCHEMA = "https://json-schema.org/draft/2020-12/schema"
 
 
 def schema_fault(schema: Mapping[str, Any]) -> tuple[Path, str] | None:
-    """Returns the path and the reason of the first fault."""
     for error in _meta_validator().iter_errors(schema):
         return tuple(error.instance_path), error.message
     return None
 
 
 def function_schema_fault(schema: Mapping[str, Any]) -> tuple[Path, str] | None:
-    """Does the same for the schema of a function's arguments, which has the type `object`."""
     found = schema_fault(schema)
     if found is None and schema.get("type", "object") != "object":
         return ("type",), "a function's schema must have the type 'object'"
@@ -29,7 +27,6 @@ def function_schema_fault(schema: Mapping[str, Any]) -> tuple[Path, str] | None:
 
 
 def refuse_function_schema(schema: Mapping[str, Any], param: str, name: str) -> None:
-    """Raises `InvalidRequest` for the schema of a function's arguments if it has a fault."""
     if found := function_schema_fault(schema):
         path, reason = found
         raise InvalidRequest(

@@ -46,7 +46,6 @@ class OrganizationVirtualTimeTable(Base):
     )
 
     queue: Mapped[Id]
-    """The table whose rows wait."""
     organization_id: Mapped[Id]
     virtual_time: Mapped[float]
     """The organization's virtual time at its last claim."""
@@ -55,8 +54,6 @@ class OrganizationVirtualTimeTable(Base):
 
 
 class FencedRow:
-    """The lease: the number of the newest claim, and the end of its time."""
-
     fence: Mapped[int] = mapped_column(BigInteger, server_default="0")
     """Rises with every claim; a write that carries a lower one is refused."""
     lease_until: Mapped[Timestamp | None]
@@ -64,8 +61,6 @@ class FencedRow:
 
 
 class LeasedRow(FencedRow):
-    """A tenant's row that workers may lease in some of its states."""
-
     id: Mapped[str]
     project_id: Mapped[str]
     status: Mapped[str]
@@ -73,18 +68,13 @@ class LeasedRow(FencedRow):
 
 
 class QueuedRow(LeasedRow):
-    """A row that waits in a queue and is claimed a limited number of times."""
-
     attempts: Mapped[int] = mapped_column(server_default="0")
     """Claims since the last progress."""
     lease_owner: Mapped[str | None]
-    """Host, process and claim that took the lease last."""
     dispatched_at: Mapped[Timestamp | None]
-    """Time of the last notification that the sweeper sent for the row."""
     queued_at: Mapped[Now]
     """Rows of a project are claimed in this order, jobs of a higher priority first."""
     not_before: Mapped[Timestamp | None]
-    """The row cannot be claimed before this time."""
     virtual_time: Mapped[float | None] = mapped_column("turn")
     """The project's virtual time among those of its organization, at the row's last claim."""
 
@@ -125,12 +115,10 @@ def is_unleased(table: type[FencedRow]) -> ColumnElement[bool]:
 
 
 def new_claim(table: type[FencedRow], lease_s: float) -> dict[str, ColumnElement[Any]]:
-    """Returns the columns that every claim sets: a higher fence, and the end of the new lease."""
     return {"fence": table.fence + 1, "lease_until": _from_now(lease_s)}
 
 
 def ended_lease() -> dict[str, ColumnElement[Any]]:
-    """Returns the columns that end a lease, so that the row can be claimed at once."""
     return {"lease_until": _from_now(-1)}
 
 
@@ -154,10 +142,8 @@ class LeasedRows(SessionRows):
 
     table: ClassVar[type[LeasedRow]]
     open_states: ClassVar[tuple[str, ...]]
-    """States in which a row may be worked on."""
 
     def changes_of_claim(self) -> Mapping[str, Any]:
-        """Returns the columns that a claim sets besides those of lease and queue."""
         return {}
 
     async def claim_chosen(self, chosen: SelectBase, lease_s: float) -> list[Lease]:
@@ -204,14 +190,11 @@ def _from_now(lease_s: float) -> ColumnElement[Any]:
 
 
 WORKER_LOST: Final = "worker_lost"
-"""Code of the error of work whose workers were lost too often."""
 _CANDIDATES: Final = 4
 """Rows of a project that a claim considers: the first may be locked or exhausted."""
 
 
 class QueuedRows(LeasedRows):
-    """Leases of one table whose rows are claimed in a fair order, a limited number of times."""
-
     table: ClassVar[type[QueuedRow]]
     limit_column: ClassVar[str]
     """Column of a project's own limit on the rows that it holds at the same time."""
@@ -219,7 +202,6 @@ class QueuedRows(LeasedRows):
     """States in which a holder leaves a row; a tenant's cancel is none, it stops the holder."""
 
     async def due(self, limit: int, resend_after_s: float) -> list[str]:
-        """Returns the ids of waiting rows without a recent notification, and notes a new one."""
         table = self.table
         unsent = or_(
             table.dispatched_at.is_(None),
@@ -247,7 +229,6 @@ class QueuedRows(LeasedRows):
         return await self._session.scalar(count) or 0
 
     async def exhausted(self, max_attempts: int) -> list[Lease]:
-        """Returns leases of rows that have used up their attempts, and locks the rows."""
         table = self.table
         rows = await self._session.execute(
             select(table.id, table.project_id, table.fence, table.attempts)
@@ -341,7 +322,6 @@ class QueuedRows(LeasedRows):
         return (await self._session.execute(first.limit(1))).first() is not None
 
     def _held_beside(self, project_id: str) -> Select[str, float, float, int, int]:
-        """Selects the weights of a project and its organization, and how many rows each holds."""
         table, own = self.table, aliased(ProjectTable)
         held = and_(
             table.project_id == ProjectTable.id, self._is_open(), table.lease_until >= func.now()
@@ -368,7 +348,6 @@ class QueuedRows(LeasedRows):
         return {row.id: row.organization_id for row in rows}
 
     def _next(self, max_attempts: int, most_held: int) -> Select[Any]:
-        """Selects and locks the first row that can be claimed; `place` counts all rows."""
         queue = self._queue()
         return (
             self._claimable(queue, max_attempts, most_held)
@@ -430,7 +409,6 @@ class QueuedRows(LeasedRows):
         )
 
     async def ended_by_holder(self, lease: Lease) -> bool:
-        """Returns True once the holder of the lease has ended the row: nothing is left to renew."""
         ended = is_held(self.table, lease, states=self.end_states)
         return await self._session.scalar(select(self.table.id).where(ended)) is not None
 
@@ -440,12 +418,10 @@ class QueuedRows(LeasedRows):
         """Reports why an attempt was ended, for kinds of rows that have events."""
 
     async def pause_requested(self, lease: Lease) -> bool:
-        """Returns True once the tenant has asked the holder of the lease to pause the row."""
         del lease
         return False
 
     async def pause(self, lease: Lease, reason: str) -> None:
-        """Pauses the row for a holder that did not. Raises `LeaseLost`."""
         raise NotImplementedError
 
 

@@ -27,14 +27,12 @@ class _WithoutQuery(logging.Filter):
 
 
 def hide_queries() -> None:
-    """Keeps query strings out of the access log. Safe to repeat."""
     access = logging.getLogger("uvicorn.access")
     if not any(isinstance(known, _WithoutQuery) for known in access.filters):
         access.addFilter(_WithoutQuery())
 
 
 def log_to_stderr() -> None:
-    """Configures the logs of this process. Safe to repeat."""
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,

@@ -53,7 +53,6 @@ def room_needed() -> Iterator[None]:
 
 
 def partial_of(path: Path) -> Path:
-    """Returns a new path in the same directory, for a write that is renamed when it is complete."""
     return path.with_name(f".{path.name}.{uuid4().hex}.partial")
 
 
@@ -176,9 +175,7 @@ class Objects(Protocol):
         ...
 
     async def children(self, directory: str) -> list[StoredChild]:
-        """Returns the objects and directories directly below a directory, in order of key, with
-        interrupted writes, whose names start with a dot.
-        """
+        """Returns what is directly below a directory, by key, with interrupted writes (dotted)."""
         ...
 
 
@@ -205,7 +202,6 @@ def key_parts(key: str) -> tuple[str, ...]:
 
 
 def normalised_key(key: str) -> str:
-    """Returns the one spelling of a key: `a//b/./c/` is `a/b/c`. Raises as `key_parts`."""
     return "/".join(key_parts(key))
 
 
@@ -333,7 +329,6 @@ def _fetch_directory(source: Path, destination: Path, key: str) -> None:
 
 @contextmanager
 def _partial_directory(destination: Path) -> Iterator[Path]:
-    """Yields an empty directory beside the destination, which is removed if the block raises."""
     partial = partial_of(destination)
     try:
         with room_needed():
@@ -378,7 +373,6 @@ _STALE_S: Final = 24 * 3600.0
 
 @asynccontextmanager
 async def local_copy(objects: Objects, key: str, work_dir: Path) -> AsyncIterator[Path]:
-    """Yields a file, which is removed at the end. Raises `FileNotFoundError`, `Unavailable`."""
     async with work_directory(work_dir) as directory:
         path = directory / key.rpartition("/")[2]
         await objects.fetch(key, path)

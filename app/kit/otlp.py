@@ -66,7 +66,6 @@ class OtlpSink:
         self._handed += 1
 
     def close(self) -> None:
-        """Sends what is queued, for a limited time. Spans that are left then are dropped."""
         closing = threading.Thread(target=self._processor.shutdown, name="spans", daemon=True)
         closing.start()
         closing.join(self._close_limit_s)
@@ -96,12 +95,9 @@ class OtlpSink:
 
 
 class _Counting(SpanExporter):  # type: ignore[misc]  # without the extra the class has no type
-    """Passes batches on, and counts what became of them."""
-
     def __init__(self, inner: Any) -> None:
         self._inner = inner
         self.taken = 0
-        """Spans that have left the queue."""
         self._settled = 0
         """Spans of which it is known whether they were exported."""
         self._lock = threading.Lock()
@@ -154,7 +150,6 @@ def _context(position: SpanPosition) -> Any:
 
 
 def _resource() -> Any:
-    """Returns the standard variables' resource, with the service's name unless they name it."""
     resource = Resource.create({})
     named = str(resource.attributes.get("service.name", ""))
     if named and not named.startswith("unknown_service"):

@@ -77,7 +77,6 @@ _LIMITED_S: Final = 0.1
 
 
 def lower_priority(niceness: int) -> None:
-    """Raises the niceness of this process, and of its session, to at least this."""
     if sys.platform == "linux":
         own = os.getpriority(os.PRIO_PROCESS, 0)
         os.setpriority(os.PRIO_PROCESS, 0, max(own, niceness))
@@ -85,7 +84,6 @@ def lower_priority(niceness: int) -> None:
 
 
 def keep_priority() -> None:
-    """Gives a session that this process has just opened the niceness of the process."""
     own = os.getpriority(os.PRIO_PROCESS, 0)
     if own <= 0 or not _SESSION.exists():
         return

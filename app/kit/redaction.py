@@ -44,7 +44,6 @@ class SecretsMissing(SecretsLost):
 
 
 def bound_faults(walked: Iterable[tuple[str, WalkedField]]) -> Iterator[InvalidRequest]:
-    """`walked`: fields of definitions that are stored together, with each one's parameter."""
     sealed = 0
     for root, field in walked:
         sealed += len(list(secrets_in(field)))
@@ -80,7 +79,6 @@ def _texts(field: WalkedField) -> Iterator[tuple[Path, str]]:
 
 
 def redact_in_place(models: Models, document: Any, path: Path = ()) -> SecretValues:
-    """Drops unknown keys of the value at `path`, redacts its secrets, and returns them."""
     sealed: SecretValues = {}
     for field in list(walk_with_nulls(models, _at(document, path), path)):
         if field.kind is FieldKind.UNKNOWN:
@@ -103,7 +101,6 @@ def split(models: Models, document: Any, path: Path = ()) -> tuple[Any, SecretVa
 
 
 def redacted_json(value: BaseModel) -> dict[str, Any]:
-    """Returns an instance as JSON, redacted and without its unknown keys."""
     document: dict[str, Any] = value.model_dump(mode="json")
     redact_in_place(type(value), document)
     return document
@@ -121,7 +118,6 @@ def restore_secrets(document: Any, sealed: Mapping[str, Any]) -> Any:
 
 
 def require_sealed(models: Models, document: Any, sealed: SecretValues, path: Path = ()) -> None:
-    """Raises `SecretsMissing` when a value is redacted and not sealed."""
     for field in walk_fields(models, _at(document, path), path):
         shown = field.kind is FieldKind.ADDRESS and url_has_placeholder(field.value)
         lost = [field.path] if shown else [at for at, value, to in secrets_in(field) if value == to]
@@ -155,7 +151,6 @@ class _OwnedSecret:
 def with_earlier_values(
     models: Models, definition: dict[str, Any], before: dict[str, Any], *, root: str
 ) -> dict[str, Any]:
-    """Returns a copy of `definition` with unsealed secrets of `before`. Raises `InvalidRequest`."""
     copy: dict[str, Any] = deepcopy(definition)
     known = list(walk_fields(models, before))
     for kind in (_addresses, _secrets):  # addresses first: a secret belongs to its whole address
@@ -187,7 +182,6 @@ def with_earlier_url(url: str, before: str | None, *, param: str) -> str:
 
 
 def placeholder_faults(walked: Sequence[WalkedField], root: str) -> Iterator[InvalidRequest]:
-    """Yields an error for each secret that is `[redacted]`, of any definition."""
     for held in (*_addresses(walked), *_secrets(walked)):
         if held.is_placeholder:
             yield _no_value(held, root)
@@ -235,7 +229,6 @@ _PLACEHOLDER: Final = re.compile(r"\[redacted\]|%5Bredacted%5D", re.IGNORECASE)
 
 
 def shown_url(url: str) -> str:
-    """Returns the URL with query values, fragment and user information as `[redacted]`."""
     if "?" not in url and "#" not in url and "@" not in url:
         return url
     rest, hash_mark, fragment = url.partition("#")
@@ -264,7 +257,6 @@ def is_placeholder(text: str) -> bool:
 
 
 def url_has_placeholder(url: str) -> bool:
-    """Returns whether a secret part of an URL is `[redacted]`."""
     masked = _PLACEHOLDER.sub("x", url)
     return masked != url and shown_url(masked) != masked
 
@@ -280,7 +272,6 @@ _NAMES: Final = re.compile(
 )
 """Headers whose values are searched for. A reply may repeat a word in any other."""
 _ESCAPED: Final = re.compile(r"(?<!\\)((?:\\\\)*)\\u00([2-7][0-9A-Fa-f])")
-"""A letter of ASCII as JSON may escape it."""
 _PARAMETER: Final = re.compile(r"(?<=[=:])[\"']?([^\s\"',;]+)")
 
 
@@ -297,7 +288,6 @@ class Echoes:
         self._forms = sorted(forms, key=len, reverse=True)
 
     def hidden_in(self, text: str) -> str:
-        """Returns the text with each credential replaced by `[redacted]`."""
         shown = self._replaced(text)
         if "\\u" in shown:  # a reader of JSON would restore the letters
             plain = _ESCAPED.sub(_with_letter, shown)
@@ -311,7 +301,6 @@ class Echoes:
         return text
 
     def hidden_in_json(self, text: str) -> str:
-        """Does the same with every string and key of a text of JSON."""
         if not self._forms:
             return text
         read = json.loads(text)

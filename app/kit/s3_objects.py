@@ -39,7 +39,6 @@ if TYPE_CHECKING:  # an optional extra, imported when a bucket is configured
 log = structlog.get_logger()
 
 PART_BYTES: Final = 8 << 20
-"""Size up to which an object is uploaded in one request; a larger one is split into parts of it."""
 _PARTS_AT_ONCE: Final = 4
 
 
@@ -150,7 +149,6 @@ class S3Objects:
             )
 
     async def _download(self, key: str, destination: Path) -> str:
-        """Downloads an object to a file atomically and returns its SHA-256."""
         digest = hashlib.sha256()
         partial = partial_of(destination)
         async with aclosing(self.read(key)) as chunks:
@@ -170,8 +168,6 @@ class S3Objects:
 
 
 class _PartStream:
-    """Counts and hashes a stream, and yields it in parts of `PART_BYTES`."""
-
     def __init__(self, chunks: AsyncIterable[bytes], max_bytes: int | None) -> None:
         self._chunks, self._max_bytes = chunks, max_bytes
         self.size = 0
@@ -204,7 +200,6 @@ async def _joined(first: bytes, second: bytes, rest: AsyncIterator[bytes]) -> As
 
 @contextmanager
 def _faults(source: _PartStream | None = None) -> Iterator[None]:
-    """Converts the library's errors; raises an exception of the stored stream unchanged."""
     from obstore.exceptions import AlreadyExistsError, BaseError  # noqa: PLC0415 - an optional extra
 
     try:
@@ -221,7 +216,6 @@ def _faults(source: _PartStream | None = None) -> Iterator[None]:
 
 
 def open_bucket(settings: ObjectsSettings) -> S3Objects:
-    """Raises `RuntimeError` if the extra is not installed."""
     try:
         from obstore.store import S3Store  # noqa: PLC0415 - an optional extra
     except ImportError as error:

@@ -59,11 +59,9 @@ class SecretBox:
 
     @property
     def head(self) -> bytes:
-        """Returns the beginning of every blob that the newest key wraps."""
         return _VERSION + self._current
 
     def rewrap(self, blob: bytes, *, project_id: str, row_id: str) -> bytes:
-        """Returns the blob with its data key wrapped by the newest key; the data is unchanged."""
         row = _row(project_id, row_id)
         return self._wrap(self._unwrap(blob, row), row) + blob[_HEAD_BYTES + _WRAPPED_BYTES :]
 
@@ -85,7 +83,6 @@ class SecretBox:
 
 
 def build_secret_box(settings: Settings) -> SecretBox:
-    """Returns the box of an installation: it seals under the newest key and opens all."""
     newest, *older = settings.secret_keys
     return SecretBox(newest, older_keys=tuple(older))
 

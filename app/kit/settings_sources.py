@@ -58,11 +58,9 @@ class Sources(BaseSettings):
 
 
 _LEAST_BYTES: Final = 32
-"""Smallest length of a key: the width of the hash."""
 
 
 def long_enough(secret_key: str) -> str:
-    """Returns the key. Raises `ValueError` for one that is shorter than the hash."""
     if len(secret_key.encode()) < _LEAST_BYTES:
         raise ValueError(
             f"the secret key needs at least {_LEAST_BYTES} bytes, e.g. of openssl rand -hex 32"

@@ -89,7 +89,6 @@ class ProjectSlots:
 
     @contextmanager
     def taken(self, owner_id: str) -> Iterator[None]:
-        """Holds a slot while the block runs. Raises `RateLimited`."""
         running = None
         if self._taken[owner_id] >= self._limit:
             running = f"{self._limit} {self._noun} of this {self._owner}"

@@ -12,8 +12,6 @@ _PACKAGES: Final = ("opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http
 
 
 class ExporterMissing(Exception):
-    """Spans are to be exported, and the libraries for it are not installed."""
-
     def __init__(self) -> None:
         super().__init__(
             "An OTLP endpoint is configured (AGENT_RFT_TELEMETRY__OTLP_ENDPOINT or "
@@ -34,7 +32,6 @@ class SpanExport:
 
 
 def check_installed() -> None:
-    """Raises `ExporterMissing`."""
     try:
         found = all(map(importlib.util.find_spec, _PACKAGES))
     except ModuleNotFoundError:  # even the parent package is missing

@@ -83,15 +83,11 @@ def unix_or_none(moment: datetime | None) -> int | None:
 
 
 class SessionRows:
-    """A store of one session."""
-
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
 
 
 class ProjectRows:
-    """A store of one session with the rows of one project."""
-
     def __init__(self, session: AsyncSession, project_id: str) -> None:
         self._session = session
         self._project_id = project_id
@@ -159,7 +155,6 @@ class Scope:
             self.value = self._opened.c.value
 
     def within(self, query: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
-        """Returns a query that reads its rows under the setting."""
         if self._opened is None:
             return query
         inner = query.correlate(self._opened).offset(literal_column("0")).lateral()
@@ -167,8 +162,6 @@ class Scope:
 
 
 class PreparedStatement:
-    """A statement whose text never changes, so that it is compiled once for each process."""
-
     def __init__(
         self,
         build: Callable[[Scope], Select[*tuple[Any, ...]]],
@@ -176,17 +169,14 @@ class PreparedStatement:
         setting: str = PROJECT,
         acts: bool = False,
     ) -> None:
-        """`acts`: the statement changes audited rows."""
         self.setting, self._build, self._acts = setting, build, acts
 
     @cached_property
     def joined(self) -> Select[*tuple[Any, ...]]:
-        """Returns the statement for a transaction that has the setting already."""
         return self._build(Scope(self.setting, opens=False))
 
     @cached_property
     def text(self) -> bytes:
-        """Returns the statement that sets the setting itself, with numbered parameters."""
         return str(self._compiled).encode()
 
     @cached_property
@@ -231,9 +221,7 @@ class PreparedStatement:
 
 
 class Statements(Protocol):
-    async def rows(self, statement: PreparedStatement, values: Values) -> Sequence[Any]:
-        """Runs one statement and returns its rows. Raises `Unavailable` without a database."""
-        ...
+    async def rows(self, statement: PreparedStatement, values: Values) -> Sequence[Any]: ...
 
     async def after_commit(self, callback: Callback) -> None:
         """Runs the callback once the earlier statements are committed. It must not raise."""
@@ -272,7 +260,6 @@ class Keyset:
         cursor: Sequence[ColumnElement[bool]],
         limit: int,
     ) -> tuple[list[Row], bool]:
-        """Returns one page, and whether another follows. Raises the errors of `start_after`."""
         query = await self.start_after(session, query, after=after, cursor=cursor)
         return cut((await session.scalars(query.limit(limit + 1))).all(), limit)
 

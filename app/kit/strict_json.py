@@ -19,7 +19,6 @@ _SURROGATE: Final = re.compile(r"\\u[dD]")
 # A string that nothing closes matches too, as far as it goes: each character is read once.
 _STRUCTURE: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?+|[,\[{]', re.DOTALL)
 _SHOWN: Final = 20
-"""Largest number of characters of a number in a message."""
 
 
 class TooManyValues(ValueError):
@@ -94,12 +93,10 @@ def _levels(value: Any) -> Iterator[list[dict[str, Any] | list[Any]]]:
 
 
 def refuse_constant(name: str) -> NoReturn:
-    """Raises `ValueError` for NaN and Infinity; a parser calls it for them."""
     raise ValueError(f"{name} is not JSON")
 
 
 def finite_number(text: str) -> float:
-    """Returns the number of a JSON text. Raises `ValueError` for one that a float cannot have."""
     number = float(text)
     if not math.isfinite(number):  # `json.dumps` would write Infinity, which is not JSON
         length = "" if len(text) <= _SHOWN else f", {len(text)} characters long,"
@@ -142,7 +139,6 @@ class UnusableJson(ValueError):
 
 
 def read_json(body: bytes) -> Any:
-    """Returns the value of a body. Raises `UnusableJson`."""
     if has_too_many_values(body):
         raise UnusableJson(TooManyValues(MAX_VALUES))
     try:
@@ -164,7 +160,6 @@ def read_json(body: bytes) -> Any:
 
 
 def json_problem(body: bytes) -> str | None:
-    """Returns the reason why a body cannot be served as JSON, or `None`."""
     try:
         read_json(body)
     except UnusableJson as problem:

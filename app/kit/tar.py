@@ -42,7 +42,6 @@ Member = StoredMember | TextMember
 
 class TarArchive:
     def __init__(self, members: Sequence[Member], *, modified_at: int) -> None:
-        """`modified_at` is the time of every member, in Unix seconds."""
         self._parts: list[bytes | StoredMember] = []
         for member in members:
             info = tarfile.TarInfo(member.name)

@@ -36,7 +36,6 @@ def trace_of_job(job_id: str) -> str:
 
 
 def span_of(*position: str | int) -> str:
-    """Returns the span of a position in its trace, such as a call's id and its attempt."""
     text = "/".join(str(part) for part in position)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -48,16 +47,13 @@ class SpanName(StrEnum):
     JOB = "job"
     STEP = "step"
     COMPARISON = "comparison"
-    """The rollouts of the report."""
     ROLLOUT = "rollout"
     TURN = "turn"
     CALL = "call"
     """A call to a tool, grader or environment with all its attempts."""
     ATTEMPT = "attempt"
     EVAL_RUN = "eval_run"
-    """One claim of an eval run."""
     EXPORT = "export"
-    """One claim of an export of merged weights."""
 
 
 _OF_ROLLOUTS: Final = (SpanName.ROLLOUT, SpanName.TURN, SpanName.CALL, SpanName.ATTEMPT)
@@ -76,17 +72,13 @@ class Span:
     name: SpanName
     position: SpanPosition
     parent: str | None
-    """Id of the parent in the same trace."""
     started_ns: int
     ended_ns: int = 0
     attributes: dict[str, Value] = field(default_factory=dict)
     """Ids, names, counts and durations: never a text of a customer or a model."""
     links: list[SpanPosition] = field(default_factory=list)
-    """Spans of other traces that belong to this one."""
     error: str | None = None
-    """Class of the failure."""
     above: "Span | None" = None
-    """The span that ran when this one began."""
     asked: bool = False
     """True once something was asked of an engine or an endpoint, not replayed."""
 
@@ -101,7 +93,6 @@ class Span:
         return span
 
     def mark_asked(self) -> None:
-        """Marks this span and all above it."""
         self.asked = True
         if self.above is not None and not self.above.asked:
             self.above.mark_asked()
@@ -112,15 +103,12 @@ class SpanSink(Protocol):
 
     def record(self, span: Span) -> None: ...
 
-    def samples(self, trace: str) -> bool:
-        """Returns whether the spans of a rollout's trace are recorded."""
-        ...
+    def samples(self, trace: str) -> bool: ...
 
 
 class RunningSpan(NamedTuple):
     span: Span
     label: str | None = None
-    """Name of the tool or grader that is called."""
 
 
 class Spans:
@@ -143,7 +131,6 @@ class Spans:
         return self._running.get()
 
     def mark_asked(self) -> None:
-        """Marks that the task's span asks an engine or an endpoint."""
         if (running := self.running) is not None:
             running.span.mark_asked()
 
@@ -156,14 +143,12 @@ class Spans:
         return True if self._sink is None else self._sink.samples(trace)
 
     def record(self, span: Span) -> None:
-        """Records a span, unless it is of a rollout that is not sampled."""
         sink, trace = self._sink, span.position.trace
         if sink is not None and (span.name not in _OF_ROLLOUTS or sink.samples(trace)):
             sink.record(span)
 
     @contextmanager
     def open(self, name: SpanName, position: SpanPosition) -> Iterator[Span]:
-        """Times the block as a span, which is recorded if anything was asked."""
         above = self.running
         span = Span.begun(name, position, None if above is None else above.span)
         try:
@@ -235,7 +220,6 @@ def count_call(kind: str, outcome: str, *, attempts: int, seconds: float) -> Non
 
 
 EXPORTS: Final = CollectorRegistry()
-"""The metrics of the export."""
 SPANS_TOTAL: Final = Counter(
     "agent_rft_spans",
     "Spans of jobs by what became of them: exported, failed (the collector refused them or did not "
@@ -247,7 +231,6 @@ SPANS_TOTAL: Final = Counter(
 
 @asynccontextmanager
 async def exporting_spans(export: SpanExport | None) -> AsyncIterator[None]:
-    """Exports the spans of the block; `None` records none. Raises `ExporterMissing`."""
     if export is None:
         yield
         return

@@ -9,7 +9,6 @@ from typing import Any, Final
 TOOL_NAME: Final = r"^[a-zA-Z0-9_-]{1,64}$"
 SERVER_LABEL: Final = r"^[a-zA-Z][a-zA-Z0-9_-]{0,63}$"
 FORMULA_NAME: Final = r"[A-Za-z_][A-Za-z0-9_]{0,63}"
-"""A name within a formula; a whole text is one between `^` and `$`."""
 TAG: Final = r"^[A-Za-z_][A-Za-z0-9_.-]{0,63}$"
 MD5: Final = r"^[0-9a-fA-F]{32}$"
 PRINTABLE_ASCII: Final = r"^[!-~]{1,256}$"
@@ -32,7 +31,6 @@ PATTERNS: Final[Mapping[str, str]] = {
     MD5: "32 hexadecimal digits",
     PRINTABLE_ASCII: "1 to 256 printable ASCII characters without spaces",
 }
-"""Descriptions of texts that must match a regular expression, by expression."""
 
 _one_at_a_time = Lock()
 
@@ -44,13 +42,11 @@ def module_of(source: str) -> ast.Module:
 
 
 def expression_of(text: str) -> ast.Expression:
-    """Does the same for an expression."""
     with _one_at_a_time:
         return ast.parse(text, mode="eval")  # noqa: TID251 - the lock is held
 
 
 Redaction = Callable[[str], str]
-"""Returns a text without what may not be stored."""
 
 _PATTERNS: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     (re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}"), "[e-mail]"),
@@ -71,7 +67,6 @@ def shaped_data(text: str) -> str:
 
 
 def redacted_in(value: Any, redaction: Redaction) -> Any:
-    """Returns a JSON value with every text replaced by its redaction; keys stay."""
     if isinstance(value, str):
         return redaction(value)
     if isinstance(value, dict):
@@ -82,11 +77,9 @@ def redacted_in(value: Any, redaction: Redaction) -> Any:
 
 
 UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
-"""U+0000, and halves of surrogate pairs."""
 
 
 def storable(text: str) -> str:
-    """Returns the text with each unstorable character replaced by U+FFFD."""
     return UNSTORABLE.sub("\ufffd", text)
 
 
@@ -97,7 +90,6 @@ def excerpt(text: str, *, most: int) -> str:
 
 
 def first_unstorable(value: Any) -> str | None:
-    """Returns the first unstorable character in the texts and keys of a JSON value."""
     found = (UNSTORABLE.search(text) for text in _strings(value))
     return next((character[0] for character in found if character is not None), None)
 

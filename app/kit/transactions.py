@@ -106,7 +106,6 @@ def is_idle(driver: DriverConnection[Any]) -> bool:
 
 
 def roll_back_open(connection: Any, _record: object, state: PoolResetState) -> None:
-    """Rolls back the open transaction of a connection that returns to the pool."""
     is_open = state.asyncio_safe and not state.transaction_was_reset
     if is_open and not is_idle(connection.driver_connection):
         connection.rollback()
@@ -126,7 +125,6 @@ class RequestTransaction:
         self._depth = 0
 
     async def enter(self) -> None:
-        """Waits until no other task of the request uses the session."""
         task = asyncio.current_task()
         if self._holder is not task or task is None:
             await self._lock.acquire()
@@ -152,7 +150,6 @@ class RequestSlots:
 
     @asynccontextmanager
     async def taken(self, principal: Principal) -> AsyncIterator[None]:
-        """Raises `Unavailable` when no slot becomes free in time."""
         try:
             async with asyncio.timeout(_SLOT_TIMEOUT_S):
                 free = await self._slots.acquire(principal.organization_id, principal.scope_id)
@@ -165,13 +162,11 @@ class RequestSlots:
 
 
 def joinable(context: Mapping[str, str]) -> RequestTransaction | None:
-    """Returns the request's transaction when it has the same settings, else `None`."""
     current = _current.get()
     return current if current is not None and current.context == dict(context) else None
 
 
 def register(transaction: RequestTransaction) -> Callable[[], None]:
-    """Lets the request's units join, until the returned function is called."""
     token = _current.set(transaction)
     return lambda: _current.reset(token)
 
@@ -182,8 +177,6 @@ Sessions = async_sessionmaker[AsyncSession]
 
 
 class BaseUnitOfWork:
-    """A transaction with settings that row-level security reads."""
-
     _acts = False
 
     def __init__(self, sessions: Sessions, context: Mapping[str, str]) -> None:

@@ -27,8 +27,6 @@ from app.kit.errors import InvalidRequest
 
 
 class ModelFiles:
-    """Files of a model directory, or of a hub id, which are downloaded to the hub cache."""
-
     def __init__(self, path: str, *, download: bool = True) -> None:
         self._path = path
         self._download = download
@@ -108,9 +106,7 @@ _TEMPLATE_FAULTS: Final = (
 
 
 class _GenerationBlock(Extension):
-    """Support for `{% generation %}`, which marks assistant text for training in transformers; here
-    it only renders its body.
-    """
+    """Renders the body of `{% generation %}`, which marks text for training in transformers."""
 
     tags = {"generation"}  # noqa: RUF012 - Jinja reads the class attribute
 
@@ -141,7 +137,6 @@ class ChatTemplate:
         )
 
     def with_variables(self, variables: dict[str, Any]) -> Self:
-        """Returns the template with these variables instead of those of a reasoning effort."""
         other = copy.copy(self)
         other._variables = {**self._names, **variables}  # noqa: SLF001 - its own class
         return other
@@ -324,7 +319,6 @@ class ControlText:
         return copy
 
     def tools(self, tools: list[Message] | None) -> list[Message] | None:
-        """Returns such a copy of tools. Raises `InvalidRequest` for too deep ones."""
         return tools and _broken_values(tools, self._everywhere, param="tools")
 
 
@@ -473,7 +467,6 @@ class Bridge:
 
 class BridgeRenderer:
     def __init__(self, template: ChatTemplate, tokens: ModelTokens) -> None:
-        """Raises `InvalidRequest` for a template that cannot show a conversation."""
         self._template = template
         self._tokens = tokens
         turn = _assistant(_SENTINEL)
@@ -487,7 +480,6 @@ class BridgeRenderer:
         self._calls = False
         """True if the template shows the reply of a tool only after a turn that calls it."""
         self.fault = self._choose()
-        """The reason why the template shows no replies of tools; `None` if it shows them."""
 
     def bridge(self, turn: Message, replies: list[Message], tools: list[Message] | None) -> Bridge:
         """Reads only the calls of `turn`. Raises `InvalidRequest`."""
@@ -520,9 +512,7 @@ class BridgeRenderer:
     def _after_calls(
         self, turn: Message, replies: list[Message], tools: list[Message] | None
     ) -> Bridge:
-        """Renders calls with and without their replies: the turn is what both have in common, up to
-        its last control token.
-        """
+        """The turn is what calls share with and without replies, up to its last control token."""
         calls, replies = _with_calls(turn, replies)
         called = [_user("a"), {"role": "assistant", "content": "", "tool_calls": calls}]
         alone = self._tokens.encode(self._template.render(called, tools, generate=False))

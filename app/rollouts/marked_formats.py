@@ -149,7 +149,6 @@ class _Reader:
     position: int = 0
 
     def value(self, depth: int) -> Any:
-        """Reads the value at the position. Raises `BrokenCall`."""
         if depth > MAX_DEPTH:
             raise BrokenCall("it is nested too deeply")
         if self._skip(self.quote):
@@ -226,14 +225,12 @@ class HarmonyMessage:
 
     @property
     def text(self) -> str:
-        """The message as the model writes it."""
         to = "" if self.recipient is None else f" to=functions.{self.recipient}"
         end = "<|call|>" if self.closed else ""
         return f"{START}assistant{CHANNEL}{self.channel}{to}{MESSAGE}{self.body}{end}"
 
 
 def harmony_messages(text: str) -> Iterator[HarmonyMessage]:
-    """Yields the messages of a sampled turn; a header without a body is not a message yet."""
     at = 0
     while at >= 0 and (begin := text.find(MESSAGE, at)) >= 0:
         header = text[at:begin].rpartition(START)[2]
@@ -379,13 +376,9 @@ class Reasoning(Protocol):
         """The texts that a decoder must show even if they are control tokens."""
         ...
 
-    def opened_by(self, prompt: str) -> bool:
-        """Returns whether a prompt ends where reasoning begins."""
-        ...
+    def opened_by(self, prompt: str) -> bool: ...
 
-    def split(self, text: str, *, opened: bool) -> SplitTurn:
-        """`opened` means that the prompt has already opened reasoning."""
-        ...
+    def split(self, text: str, *, opened: bool) -> SplitTurn: ...
 
 
 class MarkedReasoning:
@@ -399,7 +392,6 @@ class MarkedReasoning:
         self.marks = (start, end)
         self._end = end
         self._label = label
-        """A word of the format after the start mark."""
 
     def opened_by(self, prompt: str) -> bool:
         return prompt.rstrip().removesuffix(self._label).endswith(self.start)

@@ -19,7 +19,6 @@ from app.rollouts.trajectory import FailureClass
 
 MEANINGS: Final[dict[str, str]] = {}
 CHARTED: Final[dict[str, dict[str, str]]] = {}
-"""The curves of a chart of `app.pages.charts` by their labels."""
 
 
 def curve(name: str, meaning: str, *, chart: tuple[str, str] | None = None) -> str:
@@ -84,7 +83,6 @@ def objective_metric(term: str) -> str:
 
 
 def component_metric(name: str) -> str:
-    """Names the mean over valid rollouts of a grader's own named number."""
     return f"reward/component/{name}"
 
 
@@ -402,7 +400,6 @@ GRADER_ERROR_FLAGS: Final = (
     "model_grader_refusal_error",
     "model_grader_parse_error",
 )
-"""Error flags of a grade, as in the hosted API."""
 ANSWER_FLAGS: Final = ("model_grader_refusal_error", "model_grader_parse_error")
 """Flags of a judge that answered without a score, so that the rollout has no grade."""
 
@@ -414,7 +411,6 @@ def discarded_class(name: str) -> str | None:
 
 
 def discard_values(values: Mapping[str, float]) -> dict[str, float]:
-    """Returns the `discarded/...` values by failure class, `count` or `share`."""
     return {
         name.removeprefix(_DISCARDED): value
         for name, value in sorted(values.items())
@@ -446,7 +442,6 @@ class MetricPoint:
 
 
 def drop_non_finite(values: dict[str, float]) -> list[str]:
-    """Removes values that cannot be points of a curve. Returns their names, sorted."""
     dropped = sorted(name for name, value in values.items() if not math.isfinite(value))
     for name in dropped:
         del values[name]
@@ -506,7 +501,6 @@ _PATTERNS: Final = {name: _pattern(name) for name in MEANINGS if "<" in name}
 
 
 def meaning(name: str) -> str | None:
-    """Returns the meaning of a curve, or `None` for a name that is not on the list."""
     if name in MEANINGS:
         return MEANINGS[name]
     return next(
@@ -515,7 +509,6 @@ def meaning(name: str) -> str | None:
 
 
 def part_of(name: str) -> tuple[JobPart, str] | None:
-    """Returns the part of a curve's name that depends on the job."""
     if name in MEANINGS:
         return None
     for form, pattern in _PATTERNS.items():

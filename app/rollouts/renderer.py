@@ -77,7 +77,6 @@ class Renderer:
 
     @property
     def end_of_turn_id(self) -> int:
-        """The token that ends a turn of plain text."""
         return self._bridges.end_of_turn_id
 
     def with_variables(self, variables: dict[str, Any]) -> Self:
@@ -94,7 +93,6 @@ class Renderer:
         return self.encode(self.prompt_text(messages, tools))
 
     def prompt_text(self, messages: list[Message], tools: list[Message] | None) -> str:
-        """Returns the text that `prompt_ids` encodes. Raises `InvalidRequest` likewise."""
         offered = self.control_text.tools(tools)
         return self._template.render(self._safe(messages), offered, generate=True)
 
@@ -122,7 +120,6 @@ class Renderer:
     def reread_call(
         self, messages: list[Message], tools: list[Message], *, name: str, arguments: Message
     ) -> list[ParsedToolCall]:
-        """Returns the calls read from a rendered call. Raises `InvalidRequest`."""
         history, offered = self._safe(messages), self.control_text.tools(tools) or []
         return written_calls(
             self._template, self.parser, history, offered, name=name, arguments=arguments
@@ -173,7 +170,6 @@ Result = TypeVar("Result")
 
 
 async def off_loop_if_long(characters: int, encode: Callable[[], Result]) -> Result:
-    """Runs `encode`, on a thread if its text is long."""
     return encode() if characters < THREAD_FROM else await asyncio.to_thread(encode)
 
 
@@ -196,13 +192,10 @@ log = structlog.get_logger()
 class ToolUse:
     formats: TurnFormats
     fault: str | None
-    """The reason why the model works without tools only; `None` if it works with them."""
     control_text: ControlText | None = None
-    """The text that no message may contain; `None` if the model's files cannot be read here."""
 
     @property
     def parser(self) -> ToolParser:
-        """The format of its calls, by vLLM's name for it."""
         return self.formats.calls
 
 

@@ -79,8 +79,6 @@ class RolloutCursor:
 
 @dataclass(frozen=True, slots=True)
 class RowMean:
-    """Means over the rollouts of one row at one step."""
-
     prompt_index: int
     step: int
     rollouts: int
@@ -88,12 +86,10 @@ class RowMean:
     reward: float | None
     """Mean over graded rollouts; `None` when all were lost."""
     tool_calls: float | None
-    """Mean over graded rollouts."""
     deviation: float | None
     lowest: float | None
     highest: float | None
     completion_tokens: float | None
-    """Mean over graded rollouts."""
     duration_s: float | None
     """Mean over graded rollouts, from the first turn to the score."""
 
@@ -108,8 +104,6 @@ class PlayedRow:
 
 @dataclass(frozen=True, slots=True)
 class PassCount:
-    """Graded rollouts of one row at one step, and those of them that reached a reward."""
-
     prompt_index: int
     step: int
     graded: int
@@ -142,14 +136,10 @@ class RolloutFilter:
     stop_reason: StopReason | None = None
     failure_class: FailureClass | None = None
     failed: bool | None = None
-    """True for rollouts that were lost to a failure, false for the others."""
     tool: str | None = None
-    """Name of a tool that was called, at least once."""
     repeated_call: bool | None = None
-    """True for rollouts that called a tool again with the same arguments, false for the others."""
 
     def check(self, order_by: RolloutOrder) -> None:
-        """Raises `InvalidRequest` for contradictory conditions."""
         if (
             self.min_reward is not None
             and self.max_reward is not None
@@ -285,7 +275,6 @@ def _add_turn(add: Callable[..., str], generation: Json, turn: Json) -> None:
 
 
 def prompt_messages(row: RolloutRow) -> list[Json]:
-    """Returns the messages of a trace before the model's first turn."""
     messages: list[Json] = row.trace["messages"]
     return messages[: len(messages) - _written(row)]
 
@@ -328,7 +317,6 @@ class RewardHistogram:
 
     @property
     def bounds(self) -> list[tuple[float, float]]:
-        """The lowest and the highest reward of each bin; the upper end belongs to the next one."""
         ends = [
             self.low * (1 - part / BINS) + self.high * (part / BINS) for part in range(BINS + 1)
         ]
@@ -372,7 +360,6 @@ class BaselineRow:
 
     @property
     def teaches(self) -> bool:
-        """True if two samples have different rewards."""
         return self.highest - self.lowest > TIE
 
     def pass_at(self, samples: int) -> float | None:
@@ -385,7 +372,6 @@ class BaselineRow:
 @dataclass(frozen=True, slots=True)
 class Baseline:
     rows: Sequence[BaselineRow]
-    """The row with the largest deviation first."""
     all_lost: int = 0
     """Further rows, of which no sample was graded."""
 
@@ -415,7 +401,6 @@ class Baseline:
 
     @property
     def samples(self) -> int:
-        """Largest number of graded samples of a row."""
         return max((one.graded for one in self.rows), default=0)
 
     @property
@@ -447,7 +432,6 @@ class Baseline:
 
     @property
     def reason(self) -> str:
-        """The verdict in a sentence."""
         if not self.rows:
             return "No rollout was graded."
         if self._is_solved:

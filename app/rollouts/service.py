@@ -44,7 +44,6 @@ class HeldOutRows:
     by_index: Mapping[int, Json] = field(default_factory=dict)
     """The rows that are objects."""
     count: int = 0
-    """Rows of the file, readable or not."""
     unread: str = ""
 
     def tags(self, name: str) -> dict[int, list[str]]:
@@ -146,7 +145,6 @@ class RolloutService:
         order_by: RolloutOrder,
         descending: bool,
     ) -> tuple[list[RolloutRow], bool]:
-        """Raises `InvalidRequest` for contradictory conditions."""
         where.check(order_by)
         async with self._database.tenant(self._tenant) as unit:
             await unit.jobs.get(job_id)
@@ -179,7 +177,6 @@ class RolloutService:
             return await unit.rollouts.get(job_id, rollout_id)
 
     async def tokens(self, job_id: str, rollout_id: str) -> TokenRecord:
-        """Returns the sampled tokens of a rollout. Raises `NotFound` for one without any."""
         async with self._database.tenant(self._tenant) as unit:
             await unit.jobs.get(job_id)
             return await unit.rollouts.tokens(job_id, rollout_id)
@@ -214,7 +211,6 @@ class RolloutService:
     async def reward_histogram(
         self, job_id: str, split: Split, steps: Sequence[int]
     ) -> RewardHistogram | None:
-        """Returns the rewards of a split's rollouts at some steps; `None` if none was graded."""
         async with self._database.tenant(self._tenant) as unit:
             await unit.jobs.get(job_id)
             return await unit.rollouts.reward_histogram(job_id, split, steps)

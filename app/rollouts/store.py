@@ -58,7 +58,6 @@ def no_tokens(rollout_id: str, *, sampled: int) -> NotFound:
 
 
 def _storable_texts(texts: list[str]) -> list[str]:
-    """Reads thousands of tokens at once."""
     whole = "".join(texts)
     return texts if storable(whole) == whole else storable(texts)
 
@@ -99,7 +98,6 @@ class RolloutStore(ProjectRows):
         order_by: RolloutOrder = "step",
         descending: bool = False,
     ) -> tuple[list[RolloutRow], bool]:
-        """Returns a page. In the order of reward, rollouts without one are left out."""
         query = select(Table).where(Table.job_id == job_id, *_conditions(job_id, where))
         cursor = [Table.id == after, Table.job_id == job_id]
         if order_by == "reward":
@@ -181,7 +179,6 @@ class RolloutStore(ProjectRows):
     async def reward_histogram(
         self, job_id: str, split: Split, steps: Sequence[int]
     ) -> RewardHistogram | None:
-        """Returns the rewards of some steps in bins; `None` without any graded rollout."""
         graded = (
             select(Table.step, Table.reward)
             .where(
@@ -211,7 +208,6 @@ class RolloutStore(ProjectRows):
         return None if ends_of is None else RewardHistogram(*ends_of, counts)
 
     async def trained_rows(self, job_id: str, *, up_to: int) -> dict[int, list[PlayedRow]]:
-        """Returns the training rollouts of a job by the step that trained them, to step `up_to`."""
         trained = Table.trace["trained_step"].as_integer()
         query = select(trained, Table.prompt_index, Table.reward).where(
             Table.job_id == job_id, Table.split == "train", trained <= up_to

@@ -9,7 +9,6 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.kit.sql import Base, JsonColumn, of_job
 
 REPEATED_CALL = "jsonb_path_exists(trace, '$.turns[*].tool_calls[*] ? (@.repeated == true)')"
-"""Condition on rollouts with a call of the name and the arguments of an earlier one."""
 
 
 class RolloutTable(Base):

@@ -64,7 +64,6 @@ def _json_or_text(text: str) -> Any:
 _DECODER: Final = json.JSONDecoder()
 
 Tools = Sequence[dict[str, Any]]
-"""The functions that a conversation offers, in Chat Completions form."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,15 +83,11 @@ class ParsedCalls:
 
 
 class ToolFormat(Protocol):
-    """A format under vLLM's name for it."""
-
     @property
     def name(self) -> ToolParser: ...
 
     @property
-    def marks(self) -> tuple[str, ...]:
-        """The texts that a decoder must show even if they are control tokens."""
-        ...
+    def marks(self) -> tuple[str, ...]: ...
 
     def parse(self, text: str, tools: Tools) -> ParsedCalls:
         """Takes an answer without reasoning. Values written as text get the types of `tools`."""
@@ -108,8 +103,6 @@ class BrokenCall(ValueError):
 
 
 class MarkedCalls:
-    """A format whose calls begin with a mark: content is the text before the first one."""
-
     def __init__(
         self, name: ToolParser, *, starts: tuple[str, ...], others: tuple[str, ...] = ()
     ) -> None:
@@ -118,7 +111,6 @@ class MarkedCalls:
         self.marks = (*starts, *others)
 
     def read(self, text: str, tools: Tools) -> list[ParsedToolCall]:
-        """Returns the calls of a text that begins with a mark. Raises `BrokenCall`."""
         raise NotImplementedError
 
     def parse(self, text: str, tools: Tools) -> ParsedCalls:
@@ -200,7 +192,6 @@ def call_of(value: Any, *, keys: tuple[str, ...] = ("arguments",)) -> ParsedTool
 
 
 def arguments_json(arguments: Any) -> str:
-    """Returns arguments as JSON text. Raises `BrokenCall` for all but objects of JSON values."""
     if not isinstance(arguments, dict):
         raise BrokenCall('its "arguments" are not a JSON object')
     try:

@@ -13,7 +13,6 @@ from app.kit.fields import Json
 from app.kit.ids import SampleKey
 
 MAX_COMPONENTS: Final = 32
-"""Largest number of components of one rollout from one source."""
 COMPONENT_NAME: Final = r"[a-zA-Z0-9_.-]{1,64}"
 _NAME: Final = re.compile(COMPONENT_NAME)
 
@@ -26,7 +25,6 @@ def is_component_name(name: str) -> bool:
 class EnvironmentStep:
     done: bool
     reward: float | None
-    """Reward of the step; `None` if the answer had none."""
     latency_s: float
     attempts: int
     components: dict[str, float] = field(default_factory=dict)
@@ -68,20 +66,12 @@ STORED_TOKENS: Final = 4096
 
 @dataclass(frozen=True, slots=True)
 class RecordedTurn:
-    """The stored tokens of one turn; the lists are parallel."""
-
     texts: list[str]
-    """They join to the decoded turn; the first token of a character that spans several has all of
-    it.
-    """
+    """They join to the decoded turn; the first token of a character has all of it."""
     log_probs: list[float | None]
-    """Natural log of the sampler's probability at the sampling temperature; `None` if it was not
-    finite.
-    """
+    """Natural log at the sampling temperature; `None` if it was not finite."""
     ratios: list[float | None]
-    """Trainer's probability at the token's training step by the sampler's; `None` for a token that
-    was not trained.
-    """
+    """Trainer's probability by the sampler's; `None` for a token that was not trained."""
 
 
 _LISTS: Final = tuple(field.name for field in fields(RecordedTurn))
@@ -91,7 +81,6 @@ _LISTS: Final = tuple(field.name for field in fields(RecordedTurn))
 class TokenRecord:
     turns: list[RecordedTurn]
     omitted: int
-    """Number of sampled tokens beyond those that are stored."""
 
     def to_json(self) -> Json:
         turns = [{name: getattr(turn, name) for name in _LISTS} for turn in self.turns]
@@ -181,11 +170,9 @@ class Turn:
     content: str
     reasoning_tokens: int
     finish_reason: str
-    """`stop` or `length`, as the engine reported."""
     tool_calls: tuple[ToolCallRecord, ...] = ()
     parse_error: str | None = None
     environment: EnvironmentStep | None = None
-    """The environment's answer to the turn, in a job with an HTTP environment."""
     texts: tuple[str, ...] = ()
     """Text of each token, as far as tokens of the rollout are stored."""
 
@@ -215,7 +202,6 @@ class Trajectory:
         self.check()
 
     def check(self) -> None:
-        """Raises `ValueError` unless the three lists run parallel."""
         if not len(self.tokens) == len(self.mask) == len(self.logprobs):
             raise ValueError(
                 f"tokens, mask and logprobs must run parallel, got "
@@ -229,7 +215,6 @@ class Trajectory:
         self.check()
 
     def extend_sampled(self, token_ids: list[int], logprobs: list[float]) -> None:
-        """Appends tokens the policy sampled, with their log-probs: mask 1."""
         self.tokens.extend(token_ids)
         self.mask.extend([1] * len(token_ids))
         self.logprobs.extend(logprobs)
@@ -253,38 +238,28 @@ class Trajectory:
 
     @property
     def environment_reward(self) -> EpisodeReward | None:
-        """The rewards of the environment; `None` outside of an HTTP environment."""
         return episode_reward(self.environment_steps) if self.in_environment else None
 
     @property
     def policy_versions(self) -> tuple[int, int]:
-        """First and last policy version that wrote a token of this rollout."""
         versions = [turn.policy_version for turn in self.turns] or [0]
         return min(versions), max(versions)
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An infrastructure failure: the sample leaves mean, std and batch, and is counted."""
-
     failure_class: FailureClass
     message: str
     """The text for the customer: status and class, without bodies and headers."""
     source: str
     child: str | None = None
-    """Name of the multi grader's child that failed."""
     measures: dict[str, dict[str, float]] = field(default_factory=dict)
-    """Tokens of judges that did answer, and the flag of an answer without a score, as in
-    `Grade.measures`.
-    """
+    """Tokens of judges that did answer, and the flag of one without a score; see `Grade`."""
     details: str | None = None
-    """The reason of that flag, with the first words of a judge's answer; not part of a trace."""
 
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """A finite score of a rollout, with the grader's optional named components."""
-
     score: float
     components: dict[str, float] = field(default_factory=dict)
     latency_s: float = 0.0
@@ -293,9 +268,7 @@ class Grade:
     whole is `""`. `latency_s`, tokens as `prompt_tokens`, …, and 1.0 for each flag `errors/<flag>`.
     """
     details: dict[str, str] = field(default_factory=dict)
-    """Reason of the error flags of each grader, by the same names."""
     reasons: dict[str, str] = field(default_factory=dict)
-    """Reason of the score of each grader that gave one, by the same names."""
 
 
 GradeOrFailure = Grade | Failure
@@ -303,8 +276,6 @@ GradeOrFailure = Grade | Failure
 
 @dataclass(slots=True)
 class ScoredRollout:
-    """A finished rollout: graded, or failed by infrastructure, never both."""
-
     trajectory: Trajectory
     grade: Grade | None = None
     failure: Failure | None = None
@@ -313,9 +284,7 @@ class ScoredRollout:
     shaped_reward: float | None = None
     """The reward less all terms of the objective, of a graded rollout of a trained step."""
     trainer_logprobs: Sequence[float] | None = None
-    """Log-probs of its sampled tokens under the trained policy before the update; `None` where it
-    trained nothing.
-    """
+    """Log-probs under the policy before the update; `None` where it trained nothing."""
 
     def __post_init__(self) -> None:
         if (self.grade is None) == (self.failure is None):

@@ -123,9 +123,7 @@ class ParsedTurn:
     reasoning_tokens: int
     tool_calls: list[ParsedToolCall]
     parse_error: str | None
-    """A sentence for the model if a call is malformed; the turn has no calls then, and its whole
-    text is content.
-    """
+    """A sentence for the model if a call is malformed; then the whole text is content."""
 
 
 class TurnParser:
@@ -135,10 +133,8 @@ class TurnParser:
         self.marks = frozenset((*tool_format.marks, *reasoning.marks))
         self.tokens = tokens.showing(self.marks)
         self.opened = False
-        """True if prompts of the model open reasoning."""
 
     def reasoning_in(self, template: str) -> str | None:
-        """Returns the name of the reasoning whose marks a chat template writes or removes."""
         shown = any(mark in template for mark in self.reasoning.marks)
         return self.reasoning.name if shown else None
 
@@ -172,7 +168,6 @@ class TurnParser:
         return other
 
     def split(self, text: str, *, after: Sequence[int] | None) -> SplitTurn:
-        """Splits a turn's text, whole or unfinished, into reasoning and answer."""
         return self.reasoning.split(text, opened=self.opens(after))
 
     def opens(self, after: Sequence[int] | None) -> bool:
@@ -193,7 +188,6 @@ class TurnParser:
 class ChosenFormats:
     parser: TurnParser
     fault: str | None
-    """The reason why the model's calls cannot be read; `None` if they can."""
 
 
 def choose_formats(
@@ -239,7 +233,6 @@ def written_calls(
 
 
 def call_fault(content: str, tool_parser: ToolParser = "hermes") -> str | None:
-    """Returns the sentence for the model about the malformed tool call in an answer's content."""
     tool_format = build_tool_format(tool_parser)
     split = reasoning_of("", tool_parser).split(content, opened=False)
     return tool_format.parse(split.answer, ()).parse_error
@@ -273,8 +266,6 @@ _UNFINISHED_CHARACTER: Final = "\ufffd"
 
 @dataclass(frozen=True, slots=True)
 class TurnOptions:
-    """The options of a request for the parsing of its turns."""
-
     tools: Tools = ()
     reads_calls: bool = False
     """False if calls stay text: without tools, or with `tool_choice` `none`."""
@@ -298,9 +289,7 @@ class TurnReading:
         self._parser = parser
         self._options = options
         self.text = ""
-        """Text of the tokens so far."""
         self.cut: int | None = None
-        """Index of the first stop string in the text, if any."""
         self._sent = Delta()
         self._prompt = list(prompt[-OPENING:])
         """The tokens in front of the turn, which may open reasoning."""

@@ -138,8 +138,6 @@ _CHOSEN = text("""
 
 @dataclass(frozen=True, slots=True)
 class DeliveryLimits:
-    """Limits on the number of deliveries that are sent at the same time."""
-
     total: int = 64
     per_organization: int = 32
     per_project: int = 16
@@ -176,8 +174,6 @@ _PENDING: Final = DeliveryStatus.PENDING.value
 
 @dataclass(frozen=True, slots=True)
 class DeliveryAttempt:
-    """The data for one attempt to deliver an event."""
-
     organization_id: str
     event: WebhookEvent
     endpoint_id: str

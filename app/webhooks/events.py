@@ -92,7 +92,6 @@ class EndpointCredentials:
     """The whole URL. `None` in rows of earlier versions, which store the whole URL unsealed."""
 
     def whole_url(self, shown: str) -> str | None:
-        """Returns the URL, given its redacted form; `None` if its sealed part is lost."""
         if self.url is not None:
             return self.url
         return None if url_has_placeholder(shown) else shown
@@ -150,8 +149,6 @@ class WebhookDelivery:
 
 @dataclass(frozen=True, slots=True)
 class AttemptOutcome:
-    """Result of one attempt: an HTTP status, or the class of the error that prevented one."""
-
     status_code: int | None = None
     error: DeliveryError | None = None
     retry_after: str | None = None
@@ -162,12 +159,10 @@ class AttemptOutcome:
 
     @property
     def gone(self) -> bool:
-        """True if the receiver refuses all further events."""
         return self.status_code == _GONE
 
 
 def event_body(event: WebhookEvent) -> bytes:
-    """Returns the body, which is the same in every attempt."""
     body: dict[str, Any] = {
         "id": event.id,
         "object": "event",
@@ -186,7 +181,6 @@ _OF_STATUS: Final[dict[JobStatus, EventType]] = {
 
 
 def job_event(status: JobStatus) -> EventType | None:
-    """Returns the event for a job's new state; `None` unless the state is final."""
     return _OF_STATUS.get(status)
 
 
@@ -200,7 +194,6 @@ def secret_hint(secret: SigningSecret) -> str:
 
 
 def signing(secrets: Sequence[SigningSecret], *, now: float) -> list[SigningSecret]:
-    """Returns the secrets that sign at `now`, the current one first."""
     return [secret for secret in secrets if secret.until is None or secret.until > now]
 
 
@@ -235,7 +228,6 @@ def retry_delay_s(
 
 
 def _seconds(retry_after: str | None, now: float) -> float | None:
-    """Parses a `Retry-After` header in either form; `None` if it is invalid."""
     if retry_after is None:
         return None
     if retry_after.isascii() and retry_after.isdigit():

@@ -54,8 +54,6 @@ def signed_headers(
 
 
 class EndpointSecrets:
-    """Seals and opens the credentials of webhook endpoints, bound to project and endpoint."""
-
     def __init__(self, box: SecretBox, project_id: str) -> None:
         self._box = box
         self._project_id = project_id

@@ -57,7 +57,6 @@ class WebhookEndpointService:
     async def create(
         self, *, name: str, url: str, event_types: list[EventType]
     ) -> tuple[WebhookEndpoint, SigningSecret]:
-        """Creates an endpoint; its secret is never shown again. Raises `InvalidRequest`."""
         url = with_earlier_url(url, None, param="url")
         await self._check_url(url)
         secret = new_secret()

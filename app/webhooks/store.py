@@ -37,7 +37,6 @@ _SUBSCRIBE = text("""
 
 class WebhookEndpointStore(ProjectRows):
     async def insert(self, endpoint: WebhookEndpoint, *, secrets: bytes) -> None:
-        """Raises `InvalidRequest` when the project has reached its limit."""
         await self._session.execute(_LOCK, {"name": f"webhook_endpoints/{self._project_id}"})
         count = await self._session.scalar(select(func.count()).select_from(Table))
         if (count or 0) >= MAX_ENDPOINTS:
@@ -62,11 +61,9 @@ class WebhookEndpointStore(ProjectRows):
         await self._subscribe(endpoint.id, anew=True)
 
     async def get(self, endpoint_id: str) -> WebhookEndpoint:
-        """Raises `NotFound`."""
         return to_endpoint(await self._row(endpoint_id))
 
     async def hold(self, endpoint_id: str) -> tuple[WebhookEndpoint, bytes]:
-        """Returns the endpoint and its sealed secrets, locked until the transaction ends."""
         row = await self._row(endpoint_id, lock=True)
         return to_endpoint(row), row.secrets
 
@@ -80,7 +77,6 @@ class WebhookEndpointStore(ProjectRows):
         return [to_endpoint(row) for row in page], more
 
     async def change(self, endpoint_id: str, values: dict[str, Any]) -> None:
-        """Sets `values` by column, and the time of the last change."""
         await self._session.execute(
             update(Table).where(Table.id == endpoint_id).values(updated_at=func.now(), **values)
         )
@@ -88,16 +84,13 @@ class WebhookEndpointStore(ProjectRows):
             await self._subscribe(endpoint_id, anew=False)
 
     async def enable(self, endpoint_id: str) -> None:
-        """Enables the endpoint again: it gets events that happen from now on."""
         await self._session.execute(
             update(Table).where(Table.id == endpoint_id).values(disabled_at=None)
         )
         await self._subscribe(endpoint_id, anew=True)
 
     async def _subscribe(self, endpoint_id: str, *, anew: bool) -> None:
-        """Sets the time from which events of each type are sent to now; a type that already has a
-        time keeps it unless `anew`.
-        """
+        """Sends events of each type from now on; a type with a time keeps it unless `anew`."""
         await self._session.execute(_SUBSCRIBE, {"endpoint_id": endpoint_id, "anew": anew})
 
     async def delete(self, endpoint_id: str) -> None:
@@ -123,7 +116,6 @@ class WebhookEndpointStore(ProjectRows):
         return [_to_delivery(row, event_type) for row, event_type in page], more
 
     async def redeliver(self, endpoint_id: str, delivery_id: str) -> WebhookDelivery:
-        """Begins an ended delivery anew. Raises `NotFound`, and `WrongState` for another."""
         of_endpoint = (
             Delivery.project_id == self._project_id,
             Delivery.id == delivery_id,
