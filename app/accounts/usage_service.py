@@ -22,7 +22,6 @@ class UsageService:
         self._pricing = pricing
 
     async def page(self, query: UsageQuery, *, page: str | None, limit: int) -> UsagePage:
-        """Returns buckets of whole minutes. Raises `InvalidRequest` for an unknown page."""
         query = query.in_whole_minutes()
         first_s = query.start_s if page is None else _begin_of(page, query)
         buckets = buckets_of(query, first_s=first_s, limit=limit)

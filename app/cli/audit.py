@@ -76,7 +76,6 @@ def _cells(entry: Reply) -> tuple[object, ...]:
 
 
 def _actor(actor: Reply) -> tuple[str, str | None]:
-    """Returns who made a change, and from which address."""
     if (key := actor.child("api_key")) is not None:
         account = (key.child("service_account") or NOTHING).find("id", str)
         who = key.text("id") if account is None else f"{key.text('id')} ({account})"

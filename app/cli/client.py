@@ -41,8 +41,6 @@ class ReplyTooLong(ServiceError):
 
 
 class NoAnswer(ServiceError):
-    """The service cannot be reached, or hangs up."""
-
     def __init__(self, base_url: str, error: httpx.RequestError) -> None:
         self.reason = str(error) or type(error).__name__
         self.never_sent = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
@@ -55,8 +53,6 @@ class NoAnswer(ServiceError):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The head of a reply, and its bytes as they arrive."""
-
     url: str
     status: int
     headers: Mapping[str, str]
@@ -65,8 +61,6 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class ListedRows:
-    """The rows of a list up to the limit, and whether the service has more."""
-
     data: list[dict[str, Any]]
     has_more: bool
 
@@ -158,7 +152,6 @@ class Service:
             time.sleep(wait_s)
 
     def rows(self, path: str, *, limit: int, **params: Any) -> ListedRows:
-        """Follows the pages of a list until it has `limit` rows."""
         found: list[dict[str, Any]] = []
         after: str | None = None
         while True:
@@ -187,7 +180,6 @@ def query(params: Mapping[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def service(base_url: str | None, api_key: str | None) -> Iterator[Service]:
-    """Yields a service whose paths are relative to `base_url`."""
     if not base_url:
         raise WrongOption(
             "no service is named: pass --base-url or set AGENT_RFT_BASE_URL, or a --profile"
@@ -258,7 +250,6 @@ def _bounded(chunks: Iterable[bytes], most_bytes: int, host: str) -> Iterator[by
 
 
 def _failure(reply: httpx.Response, content: bytes) -> ServiceError:
-    """Returns the error of a reply other than success."""
     status, error = reply.status_code, _error(content)
     if error is None:
         text = f"{reply.reason_phrase}. Is {reply.url.host} an agent-rft service, and its path /v1?"

@@ -111,7 +111,6 @@ def run_eval(
 
 
 def _followed(service: "Service", eval_id: str, run_id: str) -> Reply:
-    """Returns the run after its end."""
     from app.cli.client import ServicePatience  # noqa: PLC0415 - imports httpx
 
     shown = ""

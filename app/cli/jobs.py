@@ -80,7 +80,6 @@ def create(
 def _uploaded(
     service: "Service", files: Mapping[str, Path | None], *, keep: bool
 ) -> Iterator[dict[str, str]]:
-    """Yields the ids of the uploaded files by parameter."""
     ids: dict[str, str] = {}
     try:
         for param, path in files.items():

@@ -115,7 +115,6 @@ def _target(name: str) -> Path:
 
 
 def _fetch(remote: Remote, name: str, target: Path, archive: Archive, *, force: bool) -> None:
-    """Downloads an archive and prints its path. Raises `ServiceError`, `DownloadFailed`."""
     from app.cli.downloading import ModelDownload  # noqa: PLC0415 - imports httpx
 
     with (
@@ -163,7 +162,6 @@ def _completed(service: "Service", path: str, *, report: Callable[[str], None]) 
 
 
 def _progress() -> Progress:
-    """Returns a progress bar on standard error, which stays silent unless that is a terminal."""
     console = Console(stderr=True)
     columns = (
         *(TextColumn("{task.description}", markup=False), BarColumn()),
@@ -189,7 +187,6 @@ class _Chat:
         return {**self.options, "messages": messages, **more}
 
     def print_answer(self, messages: list[dict[str, Any]]) -> str:
-        """Prints an answer as it arrives, and returns it."""
         answer: list[str] = []
         for text in self._pieces(self.body(messages, stream=True)):
             answer.append(text)

@@ -27,8 +27,6 @@ _CONTINUED: Final = " " * 4
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """Prints the results of one command; `command` is its name, such as `jobs list`."""
-
     command: str
     as_json: bool
 
@@ -54,7 +52,6 @@ class Output:
         self.result(rows, lambda: console().print(columns(header, shown)), has_more=has_more)
 
     def result(self, data: Any, show: Callable[[], None], *, has_more: bool = False) -> None:
-        """Prints the data as an envelope, or calls `show` to print it for people."""
         if self.as_json:
             self._envelope(data=data, has_more=has_more, error=None)
         else:
@@ -62,7 +59,6 @@ class Output:
 
     @contextmanager
     def failures(self) -> Iterator[None]:
-        """Prints a failure of the block as an envelope; its text goes to standard error."""
         try:
             yield
         except AgentRftError as failure:
@@ -85,7 +81,6 @@ def console() -> Console:
 
 
 def note(text: str) -> None:
-    """Prints a line for people, which is not part of the result."""
     print(f"agent-rft: {printable(text)}", file=sys.stderr, flush=True)
 
 

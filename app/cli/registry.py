@@ -37,7 +37,6 @@ _TEST_BODIES: Final = {
 
 
 def _registry(noun: str, one: str, *, is_tested: bool = True) -> typer.Typer:
-    """Returns the commands of a noun of the registry. `one` is the noun for a single object."""
     commands = typer.Typer()
     id_of = typer.Argument(metavar="ID", help=f"Id of the {one}.")
 
@@ -111,7 +110,6 @@ def _cells(one: Reply) -> tuple[object, ...]:
 
 
 def _moment(created_at: float | None) -> str:
-    """Returns the time of creation; a recipe that ships with the service has none."""
     return "ships" if created_at is None else moment(created_at)
 
 
@@ -125,7 +123,6 @@ def _named(found: Reply) -> list[tuple[str, object]]:
 
 
 def _print_test(remote: Remote, result: Reply) -> int:
-    """Prints checks, of a tool or an environment, or faults, of a curriculum."""
     passed = result.get("passed", bool)
     lines = [
         *(

@@ -36,7 +36,6 @@ _IN_A_LINE: Final = re.compile(f"[{_UNSAFE}\t\n]")
 
 
 def printable(text: str) -> str:
-    """Returns the text on one line, with codes for characters that change a terminal."""
     return _IN_A_LINE.sub(_escape, text)
 
 

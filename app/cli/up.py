@@ -117,7 +117,6 @@ def choose_model(
 
 
 def start_detached(data_dir: Path, options: UpOptions) -> None:
-    """Starts the supervisor in its own session and waits for its report."""
     directory = DataDir.at(data_dir)
     log_file = directory.logs / "supervisor.log"
     read_end, write_end = os.pipe()
@@ -143,7 +142,6 @@ def start_detached(data_dir: Path, options: UpOptions) -> None:
 
 
 def _followed(pipe: TextIO) -> dict[str, Any]:
-    """Shows the progress; returns the last report, empty if the supervisor ended without one."""
     for line in pipe:
         report: dict[str, Any] = json.loads(line)
         if "progress" not in report:
@@ -202,6 +200,5 @@ def _failures_reported(ready_fd: int | None) -> Iterator[None]:
 
 
 def _report(ready_fd: int, report: dict[str, Any]) -> None:
-    """Writes one report. The waiting command may have ended already."""
     with contextlib.suppress(OSError):
         os.write(ready_fd, f"{json.dumps(report)}\n".encode())

@@ -43,8 +43,6 @@ _LAST: Final = frozenset({"succeeded", "failed", "cancelled", "paused"})
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An event of a job; its reply has the points of its step."""
-
     reply: Reply
     at: str
     level: str
@@ -52,8 +50,6 @@ class Event:
 
 
 class State:
-    """A state of a job, in its own reply and in its stream."""
-
     def __init__(self, reply: Reply) -> None:
         self.reply, self.id, self.status = reply, reply.id(), reply.text("status")
         self.progress = progress(reply)
@@ -64,7 +60,6 @@ class State:
 
     @property
     def exit_code(self) -> int:
-        """Returns the code of a command that followed the job to this state."""
         error = self.reply.child("error") or NOTHING
         nothing = error.find("code", str) == NOTHING_TO_LEARN_CODE
         failed = NOTHING_TO_LEARN if nothing else RUN_FAILED
@@ -102,7 +97,6 @@ class FollowedJob:
         self._last_id: str | None = None
 
     def items(self) -> Iterator[Event | State | StreamSilent]:
-        """Yields items until the job has ended or is paused; that state is the last item."""
         while True:
             try:
                 for item in self._connection():

@@ -151,7 +151,6 @@ class _OwnPieces:
 
 
 def _compared(texts: Mapping[str, Pieces], depth: Depth) -> dict[str, _OwnPieces]:
-    """Returns the pieces that are compared; all of a text that has none of its own."""
     with_numbers = depth == "numbers"
     sets = {
         key: each.plain | each.numbers if with_numbers else each.plain
@@ -376,7 +375,6 @@ def _chosen(
 def _fill(
     chosen: set[str], clusters: Sequence[Sequence[str]], counts: Counter[str], wanted: int
 ) -> None:
-    """Adds the smallest clusters while a job needs more, up to twice the wanted rows."""
     held = sum(counts[key] for key in chosen)
     sizes = {min(cluster): sum(counts[key] for key in cluster) for cluster in clusters}
     for cluster in sorted(clusters, key=lambda each: sizes[min(each)]):

@@ -85,8 +85,6 @@ _read = msgspec.json.Decoder(_AnyObject).decode
 
 
 class JsonlCheck:
-    """Checks a file block by block and keeps the first fault, and one unfinished line."""
-
     def __init__(self) -> None:
         self._pending = b""
         self._number = 0

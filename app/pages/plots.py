@@ -39,8 +39,6 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class HistogramStrip:
-    """A histogram for each step, side by side: the darker a cell, the larger its share."""
-
     histogram: RewardHistogram
 
     @property
@@ -69,7 +67,6 @@ class HistogramStrip:
 
     @property
     def summary(self) -> str:
-        """The chart in a sentence, for readers who cannot see it."""
         first, last = (self._upper_half(step) for step in (self.steps[0], self.steps[-1]))
         middle = (self.histogram.low + self.histogram.high) / 2
         return (
@@ -96,8 +93,6 @@ _MOST_ROWS: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """One value of a scatter chart."""
-
     x: float
     y: float
     label: str
@@ -111,8 +106,6 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """All spots at one place, as a circle of the drawing."""
-
     x: float
     y: float
     radius: float
@@ -122,8 +115,6 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A value on an axis; its line crosses the drawing."""
-
     at: float
     value: float
 
@@ -176,8 +167,6 @@ class Scatter:
 
 @dataclass(frozen=True, slots=True)
 class _Axis:
-    """An axis from its lowest to its highest value, with 0 on it."""
-
     low: float
     high: float
     begin: float
@@ -197,7 +186,6 @@ class _Axis:
 
     @property
     def marks(self) -> list[Mark]:
-        """The two ends, and 0."""
         return [Mark(self.position(value), value) for value in sorted({self.low, 0.0, self.high})]
 
 
@@ -210,7 +198,6 @@ def _names(spots: Sequence[Spot]) -> str:
 def spread_parts(
     rows: Sequence[BaselineRow], links: Mapping[int, str], *, listed: int
 ) -> dict[str, Any]:
-    """Returns the parts of a page about a baseline, of which `listed` rows are in its table."""
     return {
         "kinds": PASS_KINDS,
         "chart": _spread_chart(rows, links),
@@ -221,7 +208,6 @@ def spread_parts(
 
 
 def _spread_chart(rows: Sequence[BaselineRow], links: Mapping[int, str]) -> Scatter | None:
-    """Returns the chart, whose dots lead to the addresses of their rows; `None` without a row."""
     if not rows:
         return None
     spots = [Spot.of_row(one.row, one.mean, one.deviation, href=links[one.row]) for one in rows]
@@ -243,8 +229,6 @@ LISTED: Final = (REWARD.valid, LOSSES.valid, names.DISCARDED_SHARE)
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Progress of a job: the value that measures its success, before training and now."""
-
     before: float | None
     now: float | None
     is_reward: bool
@@ -266,7 +250,6 @@ class Standing:
 
 
 def standing(job: Job, points: Sequence[MetricPoint]) -> Standing:
-    """Returns the standing by validations, or by training until there is a second one."""
     watched = watched_by(job.method)
     ends: dict[tuple[str, Split], list[MetricPoint]] = {}
     for point in points:
@@ -293,8 +276,6 @@ _COSTS: Final = (("Completion tokens", "completion_tokens"), ("Seconds of a roll
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One held-out row before and after training."""
-
     row: int
     before: RowMean
     after: RowMean
@@ -320,8 +301,6 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class CostChange:
-    """A cost of a rollout before and after training, with the 95 % interval of its change."""
-
     label: str
     before: float
     after: float
@@ -330,7 +309,6 @@ class CostChange:
 
 
 def pairs_of(means: Sequence[RowMean], tuned_step: int) -> list[Pair]:
-    """Returns the rows that were sampled before and after, the greatest loss first."""
     by_row_and_step = {(mean.prompt_index, mean.step): mean for mean in means}
     rows = sorted({mean.prompt_index for mean in means})
     pairs = [
@@ -342,13 +320,11 @@ def pairs_of(means: Sequence[RowMean], tuned_step: int) -> list[Pair]:
 
 
 def most_changed(pairs: Sequence[Pair]) -> list[Pair]:
-    """Returns the pairs whose reward changed most, up or down; none that stayed the same."""
     changed = [pair for pair in pairs if pair.difference]
     return sorted(changed, key=lambda pair: -abs(pair.difference or 0.0))[:MOST_CHANGED]
 
 
 def cost_changes(pairs: Sequence[Pair]) -> Iterator[CostChange]:
-    """Yields the change of tokens and time, over the rows that were graded before and after."""
     for label, name in _COSTS:
         sides = [
             (pair.row, getattr(pair.before, name), getattr(pair.after, name)) for pair in pairs
@@ -365,7 +341,6 @@ def cost_changes(pairs: Sequence[Pair]) -> Iterator[CostChange]:
 def quadrant(
     job_id: str, split: Split, pairs: Sequence[Pair], *, tuned_step: int
 ) -> Scatter | None:
-    """Returns the changes of reward over those of tool calls; `None` without such a pair."""
     spots = [
         Spot.of_row(
             pair.row,
@@ -411,8 +386,6 @@ _UNTAGGED: Final = ""
 
 @dataclass(frozen=True, slots=True)
 class TagComparison:
-    """The rows with one tag before and after training."""
-
     tag: str
     """Empty for the rows without a tag."""
     wins: int

@@ -61,7 +61,6 @@ class Filter(BaseModel):
         )
 
     def query(self, **changed: object) -> str:
-        """Returns the fields as a query, with some of them changed."""
         values = {**self.model_dump(mode="json", exclude_defaults=True), **changed}
         return urlencode({name: value for name, value in values.items() if value is not None})
 
@@ -119,7 +118,6 @@ async def rollout_page(job_id: str, rollout_id: str, visitor: SignedIn) -> Respo
 
 
 async def _neighbours(visitor: Visitor, row: RolloutRow) -> list[RolloutRow | None]:
-    """Returns the best rollouts of the same row at the step before and after."""
     means = await visitor.services.rollouts().row_means(
         row.job_id, row.split, prompt_index=row.prompt_index
     )
@@ -158,7 +156,6 @@ async def row_page(
     before: _Number | None = None,
     now: _Number | None = None,
 ) -> Response:
-    """Shows a row at two steps side by side, by default the first and the last one."""
     job = await visitor.services.jobs().get(job_id)
     means = await visitor.services.rollouts().row_means(job_id, split, prompt_index=index)
     if not means:
@@ -191,7 +188,6 @@ def _sample(row: RolloutRow) -> int:
 async def _group(
     visitor: Visitor, job_id: str, *, split: Split, step: int, row: int
 ) -> Sequence[Mapping[str, Any]]:
-    """Returns the rollouts of a row at a step, best first, with their relative rewards."""
     rows, _ = await visitor.services.rollouts().page(
         job_id,
         RolloutFilter(split=split, step=step, prompt_index=row),

@@ -32,7 +32,6 @@ Id = Annotated[str, Query(max_length=128)]
 async def chat_page(
     name: str, visitor: SignedIn, answer: Id = "", other: Id = "", thanks: Id = ""
 ) -> Response:
-    """Shows a chat up to an answer, and beside it another answer to the same."""
     student = await visitor.services.students().get(name)
     stored = [await _stored(visitor, each) for each in (answer, other) if each]
     said = stored[0].messages if stored else []
@@ -72,7 +71,6 @@ async def ask(name: str, request: Request, visitor: SignedIn, form: OwnForm) -> 
 
 @router.post("/feedback")
 async def judge(name: str, visitor: SignedIn, form: OwnForm) -> Response:
-    """Stores thumbs, a correction or a preference."""
     await visitor.services.students().get(name)
     answer, other = form.get("answer", ""), form.get("other", "")
     judgement = next(
@@ -93,7 +91,6 @@ async def judge(name: str, visitor: SignedIn, form: OwnForm) -> Response:
 def _values(
     judgement: ChatJudgement, answer: str, other: str, correction: str
 ) -> tuple[Literal["thumbs", "correction", "preference"], dict[str, Any]]:
-    """Returns type and fields of a piece of feedback. Raises `InvalidRequest`."""
     match judgement:
         case "up" | "down":
             return "thumbs", {"completion_id": answer, "rating": judgement}

@@ -37,8 +37,6 @@ FROM_SAMPLE: Final = "sample:"
 
 @dataclass(frozen=True, slots=True)
 class KeptSet:
-    """A set that a student must not forget, and what the student could do when it was made."""
-
     name: str
     tally: RightCount | None
     """`None` until all of its questions were answered."""
@@ -52,7 +50,6 @@ class KeptSet:
 
 
 async def kept_sets(visitor: Visitor, student: Student, names: Mapping[str, str]) -> list[KeptSet]:
-    """Returns the sets of a student. `names` are those of the evals that still exist."""
     found = list[KeptSet]()
     for each in student.regression_sets:
         tally = None
@@ -91,7 +88,6 @@ async def keep(visitor: Visitor, name: str, source: str) -> Student:
 
 
 async def _questions(visitor: Visitor, source: str) -> tuple[PlanRecipe, str, list[dict[str, Any]]]:
-    """Returns recipe, title and rows. Raises `InvalidRequest` for rows that no grader rates."""
     recipes = visitor.services.recipes()
     if source.startswith(FROM_SAMPLE):
         recipe_id = source.removeprefix(FROM_SAMPLE)
@@ -155,7 +151,6 @@ async def students_page(visitor: SignedIn) -> Response:
 
 @router.post("/students")
 async def make_student(visitor: SignedIn, form: OwnForm) -> Response:
-    """Makes a student, with the chosen samples as what it must not forget."""
     name = form.get("name", "").strip()
     if _NAME.match(name) is None:
         raise InvalidRequest(
@@ -202,7 +197,6 @@ async def student_page(name: str, visitor: SignedIn) -> Response:
 
 @router.post("/students/{name}/keep")
 async def keep_set(name: str, visitor: SignedIn, form: OwnForm) -> Response:
-    """Adds questions that the student must not forget."""
     await keep(visitor, name, form.get("source", ""))
     return redirect(f"/teach/students/{name}")
 
@@ -223,7 +217,6 @@ async def promote(name: str, visitor: SignedIn, form: OwnForm) -> Response:
 async def move_session(
     name: str, session_id: str, verb: _Verb, visitor: SignedIn, _: OwnForm
 ) -> Response:
-    """Pauses, resumes or cancels a session of the Coach."""
     sessions = visitor.services.coach_sessions()
     if (await sessions.get(session_id)).student != name:
         raise NotFound("There is no such session of this student.")
@@ -234,7 +227,6 @@ async def move_session(
 
 @router.post("/students/{name}/roll-back")
 async def roll_back(name: str, visitor: SignedIn, form: OwnForm) -> Response:
-    """Lets an earlier skill answer again, or the base model if none is named."""
     await visitor.services.students().roll_back(name, form.get("skill") or None)
     return redirect(f"/teach/students/{name}")
 
@@ -242,7 +234,6 @@ async def roll_back(name: str, visitor: SignedIn, form: OwnForm) -> Response:
 async def _eval_names(
     visitor: Visitor, student: Student, skills: Sequence[Skill]
 ) -> dict[str, str]:
-    """Returns the names of the evals that the gate compares; a deleted one has none."""
     wanted = {each.eval_id for each in student.regression_sets}
     wanted |= {pair.eval_id for skill in skills for pair in skill.runs}
     names = dict[str, str]()
@@ -255,13 +246,11 @@ async def _eval_names(
 
 
 async def _samples(visitor: Visitor) -> list[tuple[str, str]]:
-    """Returns id and name of each recipe whose sample can be kept."""
     recipes = visitor.services.recipes()
     return [(name, (await recipes.get(name)).name) for name in SAMPLES]
 
 
 def _coach_verbs(status: CoachStatus) -> list[tuple[_Verb, str]]:
-    """Returns the actions of a session, with the words of their buttons."""
     if status not in OPEN_SESSIONS:
         return []
     running: tuple[_Verb, str] = ("pause", "Pause the Coach")
@@ -271,7 +260,6 @@ def _coach_verbs(status: CoachStatus) -> list[tuple[_Verb, str]]:
 
 
 def _coach_sentence(session: CoachSession | None) -> str:
-    """Returns what a session does, or why it does not."""
     if session is None:
         return ""
     if session.status is CoachStatus.RUNNING:

@@ -43,8 +43,6 @@ class ShownCall:
 
 @dataclass(frozen=True, slots=True)
 class ShownMessage:
-    """One message of the row, or a turn of the policy with its calls."""
-
     role: str
     text: str
     turn: int | None = None
@@ -68,8 +66,6 @@ class ShownTranscript:
 
 @dataclass(frozen=True, slots=True)
 class GraderNote:
-    """Score and reason of one grader; the whole grader's name is empty."""
-
     name: str
     score: float | None
     reason: str
@@ -77,7 +73,6 @@ class GraderNote:
 
 
 def transcript(row: RolloutRow) -> ShownTranscript:
-    """Returns the row's own messages and the turns of the policy, each with its calls."""
     texts, prompt = _Texts(), prompt_messages(row)
     turns: list[Json] = row.trace["turns"]
     shown = [_message(message, texts) for message in prompt[:SHOWN_TURNS]]
@@ -87,7 +82,6 @@ def transcript(row: RolloutRow) -> ShownTranscript:
 
 
 def grader_notes(row: RolloutRow) -> list[GraderNote]:
-    """Returns the components with the reasons and errors of each, by name."""
     reasons: Mapping[str, str] = row.trace.get("grader_reasons") or {}
     errors: Mapping[str, str] = row.trace.get("grader_errors") or {}
     return [
@@ -214,8 +208,6 @@ class ShownTurn:
 
 @dataclass(frozen=True, slots=True)
 class Shade:
-    """A line of the legend."""
-
     name: str
     label: str
 
@@ -236,8 +228,6 @@ class ShownTokens:
 
 @dataclass(frozen=True, slots=True)
 class _Scale:
-    """The classes of one measure."""
-
     shade: Callable[[float | None, float | None], str]
     """Returns the class of a token by its probability and ratio."""
     size: Callable[[ShownToken], float | None]
@@ -275,7 +265,6 @@ def visible(text: str) -> str:
 
 
 def _turns_tokens(recorded: Iterable[RecordedTurn], scale: _Scale) -> list[ShownTurn]:
-    """Returns the turns with as many tokens as a page shows; one without any is left out."""
     turns, left = list[ShownTurn](), _SHOWN_TOKENS
     for number, turn in enumerate(recorded, start=1):
         values = zip(turn.texts[:left], turn.log_probs, turn.ratios, strict=False)
@@ -331,7 +320,6 @@ def _ratio_shade(_probability: float | None, ratio: float | None) -> str:
 def _extremes(
     tokens: Sequence[ShownToken], size: Callable[[ShownToken], float | None]
 ) -> list[ShownToken]:
-    """Returns the tokens of the largest sizes, the largest first, of equal ones the earliest."""
     sized = [(found, token) for token in tokens if (found := size(token)) is not None]
     return [token for _, token in sorted(sized, key=lambda one: -one[0])[:_LISTED]]
 

@@ -64,8 +64,6 @@ Services = TypeVar("Services")
 
 
 class Person(Generic[Services]):
-    """Somebody who is signed in, with the services of their project or organization."""
-
     def __init__(self, owner: SessionOwner, services: Services) -> None:
         self.owner = owner
         self.services = services
@@ -127,7 +125,6 @@ def session_actor(request: Request, key_id: str = "") -> Actor | None:
 
 
 async def signed_in(request: Request) -> SessionOwner:
-    """Raises `SignInRequired` without a session, or once it has ended."""
     session = request.cookies.get(COOKIE, "")
     if not session:
         raise SignInRequired("Sign in to see this page.")
@@ -160,7 +157,6 @@ async def _own_form(request: Request, visitor: "SignedIn") -> Mapping[str, str]:
 
 
 async def _session_form(request: Request) -> SessionOwner:
-    """Returns the owner of any session, whose form carries nothing but its token."""
     owner = await signed_in(request)
     async with counted_request(request, owner.principal):
         await form_of(request, owner)
@@ -168,14 +164,12 @@ async def _session_form(request: Request) -> SessionOwner:
 
 
 async def form_of(request: Request, owner: SessionOwner) -> Mapping[str, str]:
-    """Returns the fields of a form of the session. Raises `PermissionDenied` for any other."""
     fields = await sent_form(request)
     check_form_token(fields, owner)
     return fields
 
 
 def check_form_token(fields: Mapping[str, str], owner: SessionOwner) -> None:
-    """Raises `PermissionDenied` for a form that was made for another session."""
     sent = fields.get(FORM_TOKEN, "").encode()
     if not hmac.compare_digest(sent, owner.form_token.encode()):
         raise PermissionDenied(
@@ -195,7 +189,6 @@ def check_site(request: Request) -> None:
 
 
 async def report_of(visitor: Visitor, job: Job) -> dict[str, Any] | None:
-    """Returns the report of a job that has succeeded and made one."""
     if job.status is not JobStatus.SUCCEEDED:
         return None
     try:
@@ -261,7 +254,6 @@ class PageRoute(APIRoute):
 
 
 async def _answer_to_program(answer: Handler, request: Request) -> Response:
-    """Returns the reply to a program; an error is raised and becomes JSON."""
     check_query(request)
     try:
         return await answer(request)
@@ -352,7 +344,6 @@ async def sign_out(request: Request, _owner: SessionForm) -> Response:
 
 
 async def _count_attempt(request: Request, owner: str) -> None:
-    """Counts an attempt. Raises `RateLimited` for one who tries too often."""
     limits = context_of(request.app).rate_limits
     quota = await limits.take(f"sign-in:{owner}", limit=SIGN_INS_PER_MINUTE)
     if quota is not None and not quota.allowed:

@@ -19,7 +19,6 @@ _LONGEST_URL: Final = 2048
 
 @router.get("")
 async def endpoints_page(visitor: SignedIn) -> Response:
-    """Lists all endpoints: a project has at most twenty."""
     endpoints, _ = await visitor.services.webhook_endpoints().page(after=None, limit=_LISTED)
     return await visitor.page(
         "webhooks/endpoints.html",
@@ -32,7 +31,6 @@ async def endpoints_page(visitor: SignedIn) -> Response:
 
 @router.post("")
 async def create(visitor: SignedIn, form: OwnForm) -> Response:
-    """Creates an endpoint and shows its secret, which no later page does."""
     name = text_of(form, "name", longest=_LONGEST_NAME).strip()
     if not name:
         raise InvalidRequest("The endpoint needs a name.", param="name")
@@ -49,7 +47,6 @@ async def create(visitor: SignedIn, form: OwnForm) -> Response:
 
 @router.get("/{endpoint_id}")
 async def endpoint_page(endpoint_id: str, visitor: SignedIn, after: After = None) -> Response:
-    """Shows an endpoint and the deliveries of the last 30 days, newest first."""
     return await _shown(visitor, endpoint_id, after=after)
 
 
@@ -57,7 +54,6 @@ async def endpoint_page(endpoint_id: str, visitor: SignedIn, after: After = None
 async def send_test(
     request: Request, endpoint_id: str, visitor: SignedIn, form: OwnForm
 ) -> Response:
-    """Sends a sample event and shows the status of the reply."""
     sent = form.get("event_type", "")
     if sent not in EVENT_TYPES:
         raise InvalidRequest("Choose one of the events.", param="event_type")
@@ -69,7 +65,6 @@ async def send_test(
 
 @router.post("/{endpoint_id}/rotate")
 async def rotate(endpoint_id: str, visitor: SignedIn, form: OwnForm) -> Response:
-    """Makes a new secret and shows it, which no later page does."""
     endpoint, secret = await visitor.services.webhook_endpoints().rotate(
         endpoint_id, keep_old=bool(form.get("keep_old"))
     )

@@ -118,7 +118,6 @@ def tried_prompt(session: CoachSession, evidence: Evidence) -> CoachPrompt:
 
 
 def has_helped(session: CoachSession, evidence: Evidence) -> bool:
-    """Returns whether the rounds since the last clear gain brought one, for so many looks."""
     if evidence.since is None or evidence.fresh is None:
         return False
     gain = _gain(evidence.since, evidence.fresh, looks=max(1, session.progress.round))
@@ -241,7 +240,6 @@ class EvidenceReader:
         )
 
     async def _of_report(self, session: CoachSession, evidence: Evidence, job_id: str) -> Evidence:
-        """Adds the paired gain of a job's report, and the attempts of the model that it trained."""
         async with self.database.tenant(self.files.tenant) as unit:
             report = await unit.reports.get(job_id)
         if report is None:
@@ -289,7 +287,6 @@ def _ranges(session: CoachSession) -> ScoreRanges:
 
 
 def _missing(session: CoachSession) -> Evidence:
-    """Returns the evidence without a job: none was made yet, or it was deleted."""
     if session.progress.child is None:
         return Evidence()
     return Evidence(child="failed", error=f"Job {session.progress.child.id} was deleted.")

@@ -79,7 +79,6 @@ def expected_gains(
 
 
 def practice_slices(gains: Sequence[CoachGain], *, least: float) -> tuple[CoachGain, ...]:
-    """Returns the slices to practise next; none if no gain reaches `least`."""
     best = max((each.gain for each in gains), default=0.0)
     if best < least:
         return ()
@@ -163,8 +162,6 @@ EntryKind = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """Limits of a session over all its jobs; `None` sets none."""
-
     jobs: int | None = 8
     rollouts: int | None = None
     tokens: int | None = None
@@ -251,8 +248,6 @@ class CoachPrompt(DescribedFields):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionProgress:
-    """Everything that a session has found out and done, from which its next step follows."""
-
     phase: Phase = Phase.MEASURING
     round: int = 0
     """Number of training jobs."""
@@ -284,8 +279,6 @@ class SessionProgress:
 
 @dataclass(frozen=True, slots=True)
 class LogbookEntry:
-    """One entry of the logbook: what the Coach did, with the numbers, and why."""
-
     kind: EntryKind
     text: str
     data: Mapping[str, Any] = field(default_factory=dict)
@@ -314,7 +307,6 @@ class CoachSession:
     finished_at: int | None = None
 
     def used_up(self) -> str | None:
-        """Returns the amount of the budget that has nothing left, `None` while all have."""
         for name in ("jobs", "rollouts", "tokens", "seconds"):
             limit = getattr(self.options.budget, name)
             if limit is not None and getattr(self.progress.spent, name) >= limit:
@@ -322,14 +314,12 @@ class CoachSession:
         return None
 
     def caps(self) -> Caps:
-        """Returns the caps of a training job: what is left of the budget."""
         budget, spent = self.options.budget, self.progress.spent
         seconds = None if budget.seconds is None else budget.seconds - spent.seconds
         rollouts = None if budget.rollouts is None else budget.rollouts - spent.rollouts
         return Caps(seconds, rollouts)
 
     def check_move(self, to: CoachStatus) -> None:
-        """Raises `WrongState` for a change that the table does not have."""
         if to not in TRANSITIONS[self.status]:
             raise WrongState(f"Coach session {self.id} is {self.status.value}.")
 

@@ -20,7 +20,6 @@ _NEGLIGIBLE: Final = 1e-17
 
 
 def p_value_of_share(share: float, rows: int, *, true: float) -> float:
-    """Returns the probability that rows with the mean `true` have a mean of at least `share`."""
     total = share * rows
     whole = math.floor(total + TIE)
     below, part = _binomial_tail(whole, rows, true), max(0.0, total - whole)
@@ -85,7 +84,6 @@ def _t_tail(less: float, error: float, rows: int) -> float:
 
 
 def _binomial_tail(least: int, count: int, true: float) -> float:
-    """Returns the probability of at least so many of `count`."""
     if least <= 0:
         return 1.0
     if least > count or true <= 0:
@@ -115,8 +113,6 @@ def _bisected(is_below: Callable[[float], bool]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class PracticeRow:
-    """The parts of a row by which rows are divided."""
-
     index: int
     """Number among the lines of its file that are not blank, from 0: `prompt_index` of rollouts."""
     text: str
@@ -137,8 +133,6 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """The attempts of one model at the same rows."""
-
     samples: tuple[Attempt, ...]
     ranges: ScoreRanges = field(default_factory=ScoreRanges)
 
@@ -160,7 +154,6 @@ class Measurement:
 
     @property
     def mean(self) -> float | None:
-        """Returns the mean over rows of their mean rewards, `None` without any reward."""
         means = self.row_means
         return fmean(means.values()) if means else None
 
@@ -170,12 +163,10 @@ class Measurement:
 
     @property
     def scale(self) -> Scale:
-        """Returns the range of the grader, or else that which was seen."""
         return self.ranges.reward or seen_scale(self.rewards)
 
     @property
     def reachable(self) -> float | None:
-        """Returns the reachable score; `None` while all attempts score alike."""
         rewards = [value for values in self.rewards.values() for value in values]
         if not rewards or max(rewards) - min(rewards) <= TIE:
             return None
@@ -202,7 +193,6 @@ def stopped_short(sample: Attempt) -> bool:
 
 
 def practice_row(index: int, row: Mapping[str, Any]) -> PracticeRow:
-    """Returns the parts of a row of a job's file, its tags in their order."""
     return PracticeRow(index, _question(row.get("messages")), tuple(sorted(tags_of(row))))
 
 

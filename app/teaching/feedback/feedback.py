@@ -16,7 +16,6 @@ from app.models.chat import text_of
 
 
 def check_offered(param: str, message: Json, tools: Sequence[Json]) -> None:
-    """Raises `InvalidRequest` for a call of a function that the prompt did not offer."""
     offered = [tool.get("function", {}).get("name") for tool in tools]
     for position, call in enumerate(message.get("tool_calls") or ()):
         if call["function"]["name"] not in offered:
@@ -126,7 +125,6 @@ def check_sent(sent: SentFeedback) -> None:
 
 
 def message_of(sent: str | Json) -> Json:
-    """Returns the assistant message of a text, or a message as it was sent."""
     return {"role": "assistant", "content": sent} if isinstance(sent, str) else sent
 
 
@@ -160,7 +158,6 @@ def _only(sent: SentFeedback, known: set[str]) -> None:
 
 
 def _faults(sent: SentFeedback) -> Iterator[tuple[str, str]]:
-    """Yields parameter and clause of each fault of the messages."""
     for name in ("correction", "chosen", "rejected"):
         value = sent.get(name)
         if value is not None:
@@ -192,14 +189,11 @@ def _named(name: str, faults: Iterator[tuple[str, str]]) -> Iterator[tuple[str, 
 
 @dataclass(frozen=True, slots=True)
 class JudgedPrompt:
-    """A conversation up to the answer, and the tools that it offered."""
-
     messages: list[Json]
     tools: list[Json]
 
     @property
     def key(self) -> str:
-        """Returns a digest that two equal prompts share."""
         return digest([self.messages, self.tools])
 
     @property
@@ -225,7 +219,6 @@ class Judgement:
 
     @property
     def target(self) -> str:
-        """Returns a digest of what is judged: a prompt with its answer or answers."""
         answers = sorted([self.answer_key, self.better_key] if self.is_preference else [])
         return digest([self.prompt.key, *(answers or [self.answer_key])])
 
@@ -247,7 +240,6 @@ class Judgement:
 
 
 def answer_of(message: Json) -> Json:
-    """Returns the parts of an assistant message that a job learns: its content and its calls."""
     kept: Json = {"role": "assistant", "content": message.get("content")}
     if message.get("tool_calls"):
         kept["tool_calls"] = [_call(call) for call in message["tool_calls"]]

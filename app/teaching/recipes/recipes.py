@@ -126,7 +126,6 @@ OPTIONS: Final = "options"
 
 
 def checked_options(recipe: RecipeText) -> RequestedMethod:
-    """Returns the method of a recipe. Raises `InvalidRequest` with the parameter at fault."""
     checked_knobs(recipe.knobs, recipe.method)
     plan = compile_plan(
         PlanRequest(kind=recipe.method, knobs=recipe.knobs, call={}, options=recipe.options)
@@ -174,7 +173,6 @@ def _refuse_unread(
 
 
 def _refuse_replaced(recipe: RecipeText, plan: CompiledPlan) -> None:
-    """Refuses an option that differs from the value of a knob, which every job would have."""
     for knob in plan.explanation:
         for setting in knob.settings:
             path = setting.parameter.removeprefix(f"method.{recipe.method}.")

@@ -25,8 +25,6 @@ _NO_REGRESSION_SET: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A paired comparison of two models, or the fault for which there is none."""
-
     subject: str
     """`target`, or the id of an eval."""
     difference: float | None
@@ -65,7 +63,6 @@ class Comparison:
 
 
 def verdict(target: Comparison, regressions: Sequence[Comparison]) -> tuple[bool, str]:
-    """Returns whether the gate lets the skill pass, and the reason in sentences."""
     compared = [target, *regressions]
     sentences = [comparison.words for comparison in compared if not comparison.passes]
     if not regressions:
@@ -114,7 +111,6 @@ def eval_comparison(
 def row_scores(
     results: Sequence[tuple[int, Sequence[Mapping[str, Any]]]],
 ) -> tuple[dict[int, float], int]:
-    """Returns each row's mean score over samples and criteria, and the samples without one."""
     scores: dict[int, list[float]] = {}
     unscored = 0
     for row, of_criteria in results:
