@@ -66,7 +66,6 @@ class ApiKeyRow:
     kind: KeyKind
     name: str
     key_id: str
-    """The look-up part of the key's text."""
     secret_hmac: bytes = field(repr=False)
     last4: str
     created_at: int

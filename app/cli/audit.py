@@ -95,7 +95,6 @@ _OF: Final = {
     "usage/fine_tuning": ("model", "project_id", "api_key_id", "job_id"),
     "costs": ("project_id", "api_key_id"),
 }
-"""The groups that each answer can be split by."""
 _KINDS: Final = {"usage/completions": "chats", "usage/fine_tuning": "training"}
 _COUNTS: Final = (
     *("num_model_requests", "num_rollouts", "input_tokens", "output_tokens"),

@@ -33,7 +33,6 @@ _PROXY_ERRORS: Final = frozenset({502, 503, 504})
 _STATUSES_OF_PROXIES: Final = _PROXY_ERRORS | {401, 403, 429}
 """Statuses with which a proxy in front of a service may answer in its own words."""
 _CREATE_WAITS_S: Final = (1.0, 2.0, 4.0)
-"""Times between the tries of a create call."""
 
 
 class ReplyTooLong(ServiceError):

@@ -153,7 +153,6 @@ Points = Sequence[tuple[int, float]]
 _BLOCKS: Final = " ▁▂▃▄▅▆▇█"
 _FULL: Final = len(_BLOCKS) - 1
 _SCALE: Final = 10
-"""Columns of the numbers at the left."""
 
 
 def chart(series: Mapping[str, Points], *, width: int, height: int) -> str:

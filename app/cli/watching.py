@@ -38,7 +38,6 @@ from app.rollouts.metrics import DISCARDED_COUNT, DISCARDED_SHARE, LOSS, REWARD_
 _LAST_EVENT_ID: Final = "Last-Event-ID"
 _NO_CONTENT: Final = 204
 _LAST: Final = frozenset({"succeeded", "failed", "cancelled", "paused"})
-"""States at which a command stops following a job."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,7 +116,6 @@ class Overlap(DescribedFields):
     """
 
     rows: int
-    """Number of such rows."""
     lines: tuple[tuple[int, int], ...]
     """The first of them: (training line, validation line)."""
 

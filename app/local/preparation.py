@@ -109,7 +109,6 @@ class ModelSource:
     directory: Path
     hub_id: str | None = None
     commit: str | None = None
-    """Commit of the hub's repository."""
 
     @property
     def title(self) -> str:

@@ -134,7 +134,6 @@ class Child:
         self._retry_at = 0.0
         self._stop_signalled_at = 0.0
         self._not_started = ""
-        """The failure of the last start, if no process could be started."""
         self._log_start = 0
         self._last_lines: tuple[object, ...] = ()
         self._repeats = False

@@ -218,7 +218,6 @@ class DataDir:
 
     logs = _Below("logs")
     compute = _Below("compute")
-    """The ways in which engine and trainers of this directory compute on a CPU."""
     postgres = _Below("postgres")
     valkey = _Below("valkey")
     objects = _Below("objects")

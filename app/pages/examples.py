@@ -53,7 +53,6 @@ class KindText:
     columns: tuple[Column, ...]
     """Columns of the form; empty for a kind that comes from files only."""
     recipe: str
-    """Id of the recipe that practises it."""
     method: MethodType
 
 

@@ -22,7 +22,6 @@ class FileStatistics:
     summary: FileSummary | None
     """`None` for a file that no job may read."""
     issues: Sequence[PreflightIssue]
-    """The issues about the file and the model."""
 
 
 async def file_statistics(

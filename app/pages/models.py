@@ -37,7 +37,6 @@ class PlaygroundForm:
     max_tokens: str = str(_TOKENS)
     temperature: str = "1"
     tools: Sequence[str] = ()
-    """Ids of the registered tools that the models may call."""
 
     @classmethod
     def of(cls, form: Mapping[str, str]) -> Self:

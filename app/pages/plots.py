@@ -18,7 +18,6 @@ from app.rollouts.metrics import MetricPoint
 from app.rollouts.rollouts import BINS, PASS_KINDS, BaselineRow, RewardHistogram, RowMean
 
 COLUMNS: Final = 24
-"""Steps that are shown."""
 _LEFT: Final = 44.0
 _RIGHT: Final = 350.0
 _TOP: Final = 8.0
@@ -126,7 +125,6 @@ class Scatter:
     x_label: str
     y_label: str
     summary: str
-    """The chart in a sentence, for readers who cannot see it."""
     spots: Sequence[Spot]
 
     @property
@@ -224,7 +222,6 @@ def _spread_chart(rows: Sequence[BaselineRow], links: Mapping[int, str]) -> Scat
 
 
 LISTED: Final = (REWARD.valid, LOSSES.valid, names.DISCARDED_SHARE)
-"""Curves whose first and last values the list shows."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,6 @@ _PAGE: Final = 20
 _SIBLINGS: Final = 100
 """Limit of shown siblings; a step samples at most 80 rollouts of a row."""
 _Number = Annotated[int, Field(ge=0, le=2**31 - 1)]
-"""A bound of rewards in the query of a page."""
 
 
 class Filter(BaseModel):

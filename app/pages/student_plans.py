@@ -104,7 +104,6 @@ def _position(name: str, sent: str) -> int:
 @dataclass(frozen=True, slots=True)
 class KnobText:
     label: str
-    """The question that the knob answers."""
     least: str = ""
     most: str = ""
     choices: tuple[tuple[str, str], ...] = ()

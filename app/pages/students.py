@@ -122,7 +122,6 @@ _PHASES: Final = {
     Phase.TRAINING: "It lets the student practise.",
     Phase.GATING: "It compares the new version with the one that answers now.",
 }
-"""The activity of a session in a sentence."""
 
 
 @router.get("")

@@ -53,9 +53,7 @@ class ShownMessage:
     calls: list[ShownCall] = field(default_factory=list)
     more_calls: int = 0
     reward: float | None = None
-    """The reward that an environment gave for the turn."""
     done: bool = False
-    """True if the environment ended the episode."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,11 +188,9 @@ _UNKNOWN: Final = "blank"
 class ShownToken:
     text: str
     shade: str
-    """The CSS class."""
     title: str
     turn: int
     position: int
-    """Number of the token in its turn, from 1."""
     probability: float | None
     log_prob: float | None
     ratio: float | None

@@ -218,7 +218,6 @@ OwnForm = Annotated[Mapping[str, str], Depends(_own_form)]
 After = Annotated[str | None, Query(max_length=128)]
 """Id behind which the page of a list begins."""
 Reward = Annotated[float, Field(allow_inf_nan=False)]
-"""A reward in the query of a page."""
 
 
 FOR_BROWSERS: Final = (

@@ -187,7 +187,6 @@ async def _store(
 LEASE_S: Final = 120.0
 """Seconds of a claim, more than a step takes, and the longest delay of a killed process."""
 AT_ONCE: Final = 2
-"""Sessions that one process claims at a time."""
 
 
 class CoachRunner:

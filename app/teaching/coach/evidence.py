@@ -61,7 +61,6 @@ class SkillEvidence:
     status: SkillStatus
     reason: str | None
     lost: bool
-    """True if a comparison of the gate shows a loss."""
     is_current: bool
 
     @classmethod
@@ -76,13 +75,11 @@ class Evidence:
     child: ChildStatus = "none"
     error: str | None = None
     usage: Usage | None = None
-    """Resources that the ended job used."""
     nothing_learned: bool = False
     """The job ended because nothing could be learned from its rows."""
     gap: bool = False
     """The rule of the gap between training and validation ended the job."""
     gain: Gain | None = None
-    """The paired gain of the training job's report."""
     now: Measurement | None = None
     """Attempts of the model that answers for the student."""
     since: Measurement | None = None
@@ -91,7 +88,6 @@ class Evidence:
     """Attempts that the job has measured: of a prompt, or of the model that it trained."""
     fresh_source: CoachMeasurement | None = None
     slices: Sequence[Slice] = ()
-    """Slices of the held-out rows."""
     skill: SkillEvidence | None = None
     has_regression_sets: bool = False
 

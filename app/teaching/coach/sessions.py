@@ -172,9 +172,7 @@ class Budget:
 class CoachOptions:
     promote: Promotion = "automatic"
     prompts: tuple[str, ...] = ()
-    """System prompts to try before training."""
     samples: int = 4
-    """Attempts at each held-out row in a measurement."""
     target: float | None = None
     """Mean score of the held-out rows that is enough."""
     min_gain: float = 0.02
@@ -185,7 +183,6 @@ class CoachOptions:
     seed: int | None = None
     """Seed of its jobs; `None` chooses one for each."""
     suffix: str | None = None
-    """Part of the names of the models that its jobs make."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,12 +247,10 @@ class CoachPrompt(DescribedFields):
 class SessionProgress:
     phase: Phase = Phase.MEASURING
     round: int = 0
-    """Number of training jobs."""
     child: CoachChild | None = None
     job_id: str | None = None
     """The training job of this round."""
     measured: CoachMeasurement | None = None
-    """The measurement of the model that answers for the student."""
     since: CoachMeasurement | None = None
     """The measurement from which the rounds without a gain count; `None`: that of the student."""
     first_mean: float | None = None
@@ -273,7 +268,6 @@ class SessionProgress:
     asked: bool = False
     """The session has paused for the promotion of the skill at the gate."""
     promoted: int = 0
-    """Skills of the session that became current."""
     spent: Spent = Spent()
 
 

@@ -116,7 +116,6 @@ class PracticeRow:
     index: int
     """Number among the lines of its file that are not blank, from 0: `prompt_index` of rollouts."""
     text: str
-    """The last message of a user."""
     tags: tuple[str, ...] = ()
 
 

@@ -40,7 +40,6 @@ _WORD: Final = re.compile(r"[^\W\d_]{2,}")
 _QUOTED: Final = re.compile(r"\"[^\"]*\"|'[^'\s]*'|`[^`]*`|\d+")
 _READ: Final = 4000
 _NAMED_BY: Final = 3
-"""Words in the name of a slice."""
 
 Vector = dict[str, float]
 

@@ -57,17 +57,13 @@ class Feedback:
     comment: str | None
     created_at: int = 0
     completion_id: str | None = None
-    """The completion that was rated, corrected or preferred."""
     rejected_completion_id: str | None = None
     rollout_id: str | None = None
     rating: Rating | None = None
     messages: list[Json] | None = None
-    """The prompt of a preference between two texts."""
     tools: list[Json] | None = None
     better: Json | None = None
-    """The message of a correction, or of the preferred text."""
     worse: Json | None = None
-    """The message of the rejected text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +82,6 @@ class SentFeedback:
 
     type: FeedbackType
     values: dict[str, Any] = field(default_factory=dict)
-    """The fields that depend on the type."""
     comment: str | None = None
     author: str | None = None
     end_user: str | None = None
@@ -213,7 +208,6 @@ class Judgement:
     rating: Rating | None
     """The judgement of `answer`; `None` if these are no thumbs."""
     answer: Json
-    """The answer that was rated, corrected or rejected."""
     better: Json | None
     """The answer that should have been, or that was preferred."""
 

@@ -387,9 +387,7 @@ class BuildRequest:
     created_after: int | None
     """Unix seconds; only later feedback is read."""
     name: str | None
-    """Name of a new curriculum."""
     curriculum_id: str | None
-    """Id of the curriculum that gets a new version."""
 
 
 MOST_FEEDBACK: Final = 20_000

@@ -339,7 +339,6 @@ class PlanRequest:
 @dataclass(frozen=True, slots=True)
 class CompiledPlan:
     job: dict[str, Any]
-    """The body of the create call."""
     knobs: Knobs
     explanation: tuple[KnobSettings, ...]
 

@@ -26,7 +26,6 @@ _NO_REGRESSION_SET: Final = (
 @dataclass(frozen=True, slots=True)
 class Comparison:
     subject: str
-    """`target`, or the id of an eval."""
     difference: float | None
     """Mean over rows of the new model's score less the old one's."""
     interval: tuple[float, float] | None
