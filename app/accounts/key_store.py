@@ -210,9 +210,7 @@ class SessionLookup:
 
 class SessionStore(SessionRows):
     async def insert(self, stored: StoredSession) -> None:
-        """Stores a session or link. Ends the oldest of its kind and key beyond `MAX_SESSIONS`,
-        without an actor, so that the end of one is not a logout.
-        """
+        """Ends the oldest beyond `MAX_SESSIONS` without an actor: that end is no logout."""
         await self._session.execute(_ONE_AT_A_TIME, {"name": f"sessions/{stored.key_id}"})
         await self._session.execute(
             insert(TableSessions).values(

@@ -275,9 +275,7 @@ class ProjectKeyService(_Administration):
     async def page(
         self, *, after: str | None, limit: int, usable: bool | None
     ) -> tuple[list[OwnedKey], bool]:
-        """Returns a page, oldest first. `usable` selects keys whose owner may, or may not, use the
-        project now: all or none of them, because a project is archived as a whole.
-        """
+        """`usable` selects all keys or none, because a project is archived as a whole."""
         async with self._unit() as unit:
             project = await unit.projects.get(self._organization_id, self._project_id)
             rows, more = await unit.keys.page(

@@ -136,10 +136,8 @@ class ProjectStore(SessionRows):
 
 
 async def refuse_archived(session: AsyncSession, project_id: str) -> None:
-    """Locks the project against archiving, because its key may have been read just before.
-
-    Archiving waits for such locks, and then ends the work that was begun under them. Raises
-    `AuthenticationFailed`, as for the key itself.
+    """Archiving waits for this lock, then ends the work begun under it; the key may have been read
+    just before. Raises `AuthenticationFailed`, as for the key itself.
     """
     archived_at = await session.scalar(
         select(ProjectTable.archived_at)

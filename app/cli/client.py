@@ -83,9 +83,7 @@ class Service:
         timeout_s: float | None = None,
         **sent: Any,
     ) -> Iterator[Answer]:
-        """Yields a reply of success, or of the status `also`: as long as it announces, else of
-        `most_bytes` or `DOWNLOAD_BYTES`, unless it is endless.
-        """
+        """Yields a reply of success or of the status `also`, bounded unless it is `endless`."""
         timeout = TIMEOUT if timeout_s is None else httpx.Timeout(timeout_s, connect=5.0)
         asked = query(params or {})
         try:
@@ -128,9 +126,7 @@ class Service:
         return self.send("DELETE", path)
 
     def create(self, path: str, body: Mapping[str, Any]) -> Reply:
-        """Creates one object, however often the call has to be sent: if a proxy loses the reply, a
-        repeated call with the same `Idempotency-Key` gets it again.
-        """
+        """Each try has the same `Idempotency-Key`: a proxy may lose the reply."""
         headers = {"Idempotency-Key": uuid4().hex}
         waits, lost = iter(_CREATE_WAITS_S), False
         while True:
@@ -168,9 +164,7 @@ class Service:
 
 
 def query(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the parameters that were given. Raises `ServiceError` for an empty one: the service
-    would read it as one that is absent, and answer with more than was asked for.
-    """
+    """Raises `ServiceError` for an empty parameter: the service would read it as absent."""
     for name, value in params.items():
         if value == "" or (isinstance(value, list | tuple) and "" in value):
             raise WrongOption(f"an empty text for '{name}': name a value, or leave the option out")
@@ -303,9 +297,7 @@ class ServicePatience:
         self._heard_at, self._wait_s = time.monotonic(), _FIRST_WAIT_S
 
     def reason(self, failure: ServiceError) -> str:
-        """Returns the reason why the service is unavailable. Raises the failure if a retry cannot
-        help, and `ServiceError` after `PATIENCE_S`.
-        """
+        """Raises the failure if a retry cannot help, and `ServiceError` after `PATIENCE_S`."""
         if isinstance(failure, NoAnswer):
             return self.check(failure.reason)
         if failure.exit_code != TRY_LATER:

@@ -156,9 +156,7 @@ _SCALE: Final = 10
 
 
 def chart(series: Mapping[str, Points], *, width: int, height: int) -> str:
-    """Returns lines of text: under the label of each curve its columns, `height` lines high. All
-    curves share the steps from left to right; each has a scale of its own.
-    """
+    """Returns `height` lines for each curve; all share the steps, each has a scale of its own."""
     drawn = {label: sorted(points) for label, points in series.items() if points}
     steps = [step for points in drawn.values() for step, _ in points]
     lines = []

@@ -315,9 +315,7 @@ def watch_job(remote: Remote, job_id: str, job: Reply | None = None) -> int:
 
 
 def _found(service: Service, job_id: str) -> Reply:
-    """Returns the job. A service that refuses connections is reported at once, because the address
-    may be wrong; one that is unavailable behind its proxy, or hangs up, is called again.
-    """
+    """Reports a refused connection at once, because the address may be wrong."""
     patience = ServicePatience("Watch the job again later.")
     while True:
         try:

@@ -309,9 +309,7 @@ def cluster_and_divide(
 def divide(
     rows: Sequence[StratifiedRow], clusters: Sequence[Sequence[str]], *, share: float, seed: int = 0
 ) -> Division:
-    """Returns the held-out keys; each of the `clusters` is on one side. Each combination of tags
-    gives its share, rounding is carried on, and further clusters are added up to what a job needs.
-    """
+    """Each combination of tags gives its share, rounding is carried on; no cluster is divided."""
     if share == 0:
         return Division(frozenset(), None)
     wanted = wanted_rows(len(rows), share)

@@ -117,10 +117,7 @@ def read_secrets(directory: Path) -> BackupSecrets | None:
 
 
 def read_manifest(directory: Path, *, secret_key: str, unsigned: bool = False) -> Manifest:
-    """Reads a manifest once its signature has been compared, or without one if `unsigned`.
-
-    Raises `BackupUnusable`.
-    """
+    """Raises `BackupUnusable`, also for a wrong signature; for none unless `unsigned`."""
     path = directory / MANIFEST
     try:
         content = _content(path)
@@ -209,9 +206,7 @@ class _Hashed:
 
 @contextmanager
 def open_verified(directory: Path, manifest: Manifest, name: FileName) -> Iterator[_Hashed]:
-    """Opens a file, and raises `BackupUnusable` after the block if the bytes that it read, and the
-    rest, are not those of the manifest: the file may change at any time.
-    """
+    """Raises `BackupUnusable` after the block for other bytes: the file may change any time."""
     try:
         with open_plain(directory / name) as file:
             hashed = _Hashed(file)

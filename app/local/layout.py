@@ -51,9 +51,7 @@ def build_settings(
     data_dir: DataDir,
     chosen: ChosenModel | None = None,
 ) -> Settings:
-    """Returns the configuration of this start: configured URLs have priority, all others point to
-    the supervisor's own children. `chosen` is the base model; `None` leaves those of the settings.
-    """
+    """Configured URLs have priority; without `chosen` the models are those of the settings."""
 
     def own_url(role: str, password: str) -> str:
         return database_url(state.postgres_port, role=role, password=password)
@@ -128,10 +126,7 @@ def api_child(settings: Settings, data_dir: DataDir, port: int) -> ChildSpec:
 
 
 def _trusted_proxies() -> tuple[str, ...]:
-    """Returns no option if the operator names proxies, in a variable that uvicorn reads; else the
-    one by which it believes none. By itself it believes each caller on this machine, and those
-    are our callers.
-    """
+    """By itself uvicorn believes each caller on this machine, and those are our callers."""
     return () if set_variables([_PROXIES]) else ("--no-proxy-headers",)
 
 

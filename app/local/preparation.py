@@ -118,9 +118,7 @@ class ModelSource:
 
 
 def find_model(named: str, *, revision: str | None = None) -> ModelSource:
-    """Returns the directory of a local model, or of a hub model with its small files. `revision` is
-    a branch, tag or commit of the hub. Raises `ModelNotFound`.
-    """
+    """`revision` is a branch, tag or commit of the hub. Raises `ModelNotFound`."""
     directory = Path(named).expanduser()
     if directory.is_dir():
         if not (directory / "config.json").is_file():

@@ -126,10 +126,7 @@ def wait_ready(
     interrupted: Callable[[], bool] = lambda: False,
     on_ready: Callable[[Child], None] = lambda _: None,
 ) -> None:
-    """Ticks until every child is ready, or is not required and is hopeless; calls `on_ready` for
-    each that is ready, as it becomes so. Raises `ChildFailed` once a required child is hopeless: it
-    has failed three times, or twice in the same way. Raises `StartInterrupted`.
-    """
+    """Raises `StartInterrupted`, and `ChildFailed` once a required child is hopeless."""
     reported = list[Child]()
     while True:
         for child in children:

@@ -42,11 +42,8 @@ def create(log: Path) -> None:
 
 
 def rotate_full_log(full: Path, *, limit_bytes: int = LOG_BYTES) -> None:
-    """Moves the content of a log that has reached the limit to `.1`, that of `.1` to `.2`, and so
-    on. On a full disk the content is dropped. Never raises.
-
-    A child keeps its file open, so the log is copied and truncated, not renamed; children append,
-    so they continue at the new end. Lines written during the copy may be lost.
+    """Never raises; on a full disk the content is dropped. A child keeps its file open and appends,
+    so the log is copied and truncated, not renamed. Lines written during the copy may be lost.
     """
     try:
         if not full.exists() or full.stat().st_size < limit_bytes:
@@ -369,9 +366,6 @@ def check_export(settings: Settings) -> None:
 
 
 def metrics_port(settings: Settings, state: InstallationState, queue: str) -> int | None:
-    """Returns the port on which the worker of a queue serves its metrics: the configured one
-    for `runs` and the next for `control`; else one of this directory, if there is a key to read it.
-    """
     configured, is_control = settings.telemetry.metrics_port, queue == "control"
     if configured is not None:
         return configured + is_control
@@ -451,9 +445,7 @@ def record(path: Path, pids: Mapping[str, int]) -> None:
 
 
 def stop_recorded(path: Path) -> list[str]:
-    """Stops every recorded process that still has the recorded identity. Returns their names.
-
-    Postgres gets the long timeout because it writes a checkpoint. The others get a short one: a
+    """Returns their names. Postgres gets long, to write a checkpoint; the others do not, since a
     worker whose broker crashed at the same moment may wait for it forever.
     """
     try:
@@ -479,11 +471,8 @@ def stop_recorded(path: Path) -> list[str]:
 
 
 def _is_recorded(pid: int, mark: str | None) -> bool:
-    """Returns true if the recorded process is alive, or if it ended since this boot and its group
-    still has members.
-
-    The kernel does not assign the number of a group that has members to a new process, so a group
-    without its leader is still the recorded group.
+    """The kernel does not assign the number of a group that has members to a new process, so a
+    group without its leader is still the recorded group.
     """
     if mark is None:
         return False

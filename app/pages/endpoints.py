@@ -137,9 +137,7 @@ _CURVES: Final[Mapping[Noun, tuple[UseCurve, ...]]] = {
 
 
 def use_curves(registered: RegisteredVersion) -> tuple[UseCurve, ...]:
-    """Returns the curves of jobs that measure the calls of an object. Those of a tool have its
-    name in theirs; the others are about the only grader or environment of a job.
-    """
+    """Only curves of a tool have its name in theirs: a job has one grader or environment."""
     if registered.noun is Noun.TOOL:
         return tuple(
             (chart, title, unit, names.tool_metric(registered.name, metric))

@@ -251,9 +251,7 @@ class TableExamples:
         return CsvForm(self._form.encoding, self._form.delimiter, tuple(columns[:width]))
 
     def _named(self, kind: ExampleKind) -> tuple[ExampleKind, dict[str, str]] | None:
-        """Returns the first kind that the table names in full, with the title of each column;
-        `None` for a table without titles. Raises `TableFault` for one that names a part of them.
-        """
+        """Raises `TableFault` for a table that names a part of a kind; `None` without titles."""
         names_some = False
         for each in (kind, *(other for other in TYPED if other is not kind)):
             found = _titles(self._form.header, each)

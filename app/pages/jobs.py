@@ -312,9 +312,7 @@ async def stream(
     after: After = None,
     last_event_id: _LastId = None,
 ) -> Response:
-    """Sends `news` for each event behind `after` and each change of the job's state. Answers 204,
-    after which a browser does not connect again, for a job that has ended.
-    """
+    """Answers 204, after which a browser does not connect again, for a job that has ended."""
     opened = await visitor.services.streams().open(
         job_id, after=after, last_event_id=last_event_id, with_points=False
     )

@@ -400,9 +400,7 @@ class TagComparison:
 def by_tag(
     pairs: Sequence[Pair], tags: Mapping[int, Sequence[str]], *, known: Range | None = None
 ) -> list[TagComparison]:
-    """Returns the tags, those that lost most first. A row with several tags counts for each; empty
-    if no row has one. `known`: range of the rewards by the grader's definition.
-    """
+    """A row with several tags counts for each. `known`: range of the rewards by the grader."""
     graded = [pair for pair in pairs if pair.difference is not None]
     if not any(pair.row in tags for pair in graded):
         return []

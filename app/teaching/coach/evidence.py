@@ -37,9 +37,7 @@ from app.teaching.students.students import Skill, SkillStatus, target_comparison
 
 
 def check_reach(options: CoachOptions, grader: GraderModel) -> None:
-    """Raises `InvalidRequest` for a target beyond the scores of the grader or at their lowest, and
-    for a smallest gain beyond their range, as far as its definition limits them.
-    """
+    """Raises `InvalidRequest` for a target or a smallest gain beyond the scores of the grader."""
     low, high = grader.lowest, grader.highest
     target = options.target
     if target is not None and high is not None and target > high:

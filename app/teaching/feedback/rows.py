@@ -271,9 +271,7 @@ def find(judgements: Sequence[Judgement]) -> list[FeedbackFinding]:
 
 
 def latest(judgements: Sequence[Judgement]) -> tuple[list[Judgement], list[FeedbackFinding]]:
-    """Returns the last judgement of each author about each target, and a finding for those with
-    earlier ones. Judgements without an author are never the same author's.
-    """
+    """Judgements without an author are never the same author's."""
     by_author = defaultdict[tuple[str, str, str], list[Judgement]](list)
     for one in judgements:
         by_author[one.author or one.id, one.type, one.target].append(one)
@@ -338,9 +336,7 @@ def _cycles(judgements: Sequence[Judgement]) -> Iterator[FeedbackFinding]:
 
 
 def cyclic_parts(edges: Iterable[tuple[str, str]]) -> dict[str, int]:
-    """Returns for each node the number of its strongly connected part (Kosaraju's algorithm): an
-    edge is in a circle exactly if both of its ends have the same number.
-    """
+    """Numbers the strongly connected part of each node, by Kosaraju's algorithm."""
     ahead = defaultdict[str, list[str]](list)
     behind = defaultdict[str, list[str]](list)
     for start, end in edges:
@@ -429,9 +425,7 @@ class Assembly:
 
 
 def assemble(judgements: Sequence[Judgement], request: BuildRequest) -> Assembly:
-    """Returns the rows of judgements that are sorted by time. The held-out rows are about
-    the `validation_share` of all, at least as many as a job needs; none if that leaves too few.
-    """
+    """Holds out at least as many rows as a job needs; none if that leaves too few."""
     made = build_rows(judgements, request.options)
     texts = {row.prompt.key: row.prompt.text for row in made.rows}
     rows = [StratifiedRow(row.prompt.key, ()) for row in made.rows]

@@ -234,9 +234,7 @@ class FeedbackStore(ProjectRows):
         return [_to_judgement(row, own, other, trace) for row, own, other, trace in found]
 
     async def remove_of(self, person: str) -> tuple[int, int]:
-        """Removes the completions of an end user, all feedback about them, and all feedback from
-        or about the end user. Returns the numbers of removed completions and feedback.
-        """
+        """Returns the numbers of removed completions and feedback."""
         own = select(Completion.id).where(Completion.end_user == person)
         feedback = await self._session.scalars(
             delete(TableFeedback)

@@ -277,9 +277,7 @@ def reading_of(
     caps: Caps = NO_CAPS,
     total_steps: int | None = None,
 ) -> Reading:
-    """Returns the knobs nearest to the options of a method and to the caps of its job, sent or
-    stored. With `total_steps` the service has replaced every `auto` in the options.
-    """
+    """With `total_steps` the service has replaced every `auto` in the options."""
     job = {"method": {"type": kind, kind: options}}
     knobs = _knobs(kind, options)
     explanation = tuple(settings_of(knobs, kind))

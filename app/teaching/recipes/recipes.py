@@ -142,9 +142,7 @@ def checked_options(recipe: RecipeText) -> RequestedMethod:
 
 
 def uncalled_options(body: RequestedMethod) -> tuple[str, ...]:
-    """Returns the options whose addresses and judges no job of the recipe calls, as for a job: a
-    built-in environment beside a grader of one's own.
-    """
+    """As for a job: a built-in environment calls nothing beside a grader of one's own."""
     if not isinstance(body, ReinforcementBody):
         return ()
     environment = built_in(body.environment)

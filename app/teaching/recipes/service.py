@@ -106,9 +106,7 @@ class RecipeService:
         self._own = own
 
     async def page(self, *, after: str | None, limit: int) -> tuple[list[PlanRecipe], bool]:
-        """Returns shipped recipes in the order of their ids, then a project's own, newest first,
-        and whether more follow. Raises `InvalidRequest` for an `after` that is no recipe.
-        """
+        """Lists shipped recipes first. Raises `InvalidRequest` for an `after` that is no recipe."""
         if after is not None and after not in shipped_ids():
             rows, more = await self._own.page(after=after, limit=limit)
             return list(map(own_recipe, rows)), more

@@ -93,9 +93,7 @@ def target_comparison(report: Mapping[str, Any] | None) -> Comparison:
 def eval_comparison(
     eval_id: str, before: Mapping[int, float], after: Mapping[int, float], *, unscored: int
 ) -> Comparison:
-    """Returns the comparison of two runs by the score of each row. `unscored` rows of either run
-    have no score: a model whose failures were left out would look better than it is.
-    """
+    """`unscored` rows have no score: a model without its failures would look too good."""
     if unscored:
         noun = "answer" if unscored == 1 else "answers"
         return uncompared(eval_id, f"{unscored} {noun} could not be sampled or scored")
