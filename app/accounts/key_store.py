@@ -205,7 +205,7 @@ class SessionLookup:
 
     async def find(self) -> StoredSession | None:
         rows = await self._statements.rows(_FIND_SESSIONS, {})
-        return _to_session(rows[0]) if rows else None
+        return from_row(StoredSession, rows[0], kind=SessionKind(rows[0].kind)) if rows else None
 
 
 class SessionStore(SessionRows):
@@ -243,7 +243,3 @@ class SessionStore(SessionRows):
             delete(TableSessions).where(TableSessions.id == session_id).returning(TableSessions.id)
         )
         return removed.first() is not None
-
-
-def _to_session(row: Any) -> StoredSession:
-    return from_row(StoredSession, row, kind=SessionKind(row.kind))

@@ -175,13 +175,10 @@ async def row_page(
 
 
 def _side(step: int, group: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    first = min((one["row"] for one in group), key=_sample, default=None)
+    rows: list[RolloutRow] = [one["row"] for one in group]
+    first = min(rows, key=lambda row: row.sample_index, default=None)
     shown = None if first is None else (first, transcript(first))
     return {"step": step, "group": group, "shown": shown}
-
-
-def _sample(row: RolloutRow) -> int:
-    return row.sample_index
 
 
 async def _group(

@@ -180,7 +180,12 @@ def samples_of(rows: Sequence[RolloutRow]) -> list[Attempt]:
             reward=row.reward,
             stop_reason=row.stop_reason,
             components=dict(row.components),
-            failed_tools=frozenset(_failed_tools(row.trace)),
+            failed_tools=frozenset(
+                str(call.get("name"))
+                for turn in row.trace.get("turns") or []
+                for call in turn.get("tool_calls") or []
+                if call.get("error") is not None
+            ),
         )
         for row in rows
     ]
@@ -213,12 +218,3 @@ def _text(content: object) -> str:
         for part in parts
         if isinstance(part, Mapping) and isinstance(part.get("text"), str)
     )
-
-
-def _failed_tools(trace: Mapping[str, Any]) -> list[str]:
-    return [
-        str(call.get("name"))
-        for turn in trace.get("turns") or []
-        for call in turn.get("tool_calls") or []
-        if call.get("error") is not None
-    ]

@@ -91,7 +91,10 @@ class FeedbackService:
             async with self._database.tenant(self._tenant) as unit:
                 batch = await unit.feedback.judgements(where, after=last, limit=_BATCH)
             found += batch
-            size += sum(_size(one) for one in batch)
+            texts = (
+                [one.prompt.messages, one.prompt.tools, one.answer, one.better] for one in batch
+            )
+            size += sum(len(json.dumps(each)) for each in texts)
             if len(found) > MOST_FEEDBACK or size > MOST_BYTES:
                 raise WrongState(
                     f"There is more feedback than {MOST_FEEDBACK} pieces or {MOST_BYTES} bytes of "
@@ -173,10 +176,6 @@ def _check_calls(new: Feedback, tools: list[Json]) -> None:
 def _answer(completion: StoredCompletion) -> Any:
     message = completion.reply["choices"][0]["message"]
     return message.get("content"), message.get("tool_calls")
-
-
-def _size(one: Judgement) -> int:
-    return len(json.dumps([one.prompt.messages, one.prompt.tools, one.answer, one.better]))
 
 
 _UNCHANGED: Final = LabelChanges(None, None, False)
