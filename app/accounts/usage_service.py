@@ -61,9 +61,6 @@ def _begin_of(page: str, query: UsageQuery) -> int:
     return begin
 
 
-_BATCH: Final = 500
-
-
 class AuditLogService:
     def __init__(self, database: Database, principal: AdminPrincipal) -> None:
         self._database = database
@@ -84,6 +81,6 @@ class AuditLogService:
         after, more = None, True
         while more:
             await check()
-            entries, more = await self.page(wanted, after=after, before=None, limit=_BATCH)
+            entries, more = await self.page(wanted, after=after, before=None, limit=500)
             yield entries
             after = entries[-1].id if entries else None

@@ -87,7 +87,6 @@ def _actor(actor: Reply) -> tuple[str, str | None]:
 
 
 _DAY_S: Final = 86_400
-_PAGE: Final = 31
 _GROUPS: Final = {"model": "model", "project": "project_id", "key": "api_key_id", "job": "job_id"}
 _SHOWN_AS: Final = {"job_id": "fine_tuning_job_id"}
 _OF: Final = {
@@ -143,7 +142,7 @@ def _buckets(
 ) -> tuple[list[Reply], str | None]:
     """Follows the pages. Returns the buckets, and what has no price."""
     found, token, seen = list[Reply](), None, set[str]()
-    asked = {"limit": _PAGE, "start_time": start, "project_ids": projects, "group_by": split}
+    asked = {"limit": 31, "start_time": start, "project_ids": projects, "group_by": split}
     while True:
         page = service.get(path, page=token, **asked)
         buckets = page.children("data")

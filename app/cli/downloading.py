@@ -26,7 +26,6 @@ from app.kit.directories import (
 from app.kit.errors import AgentRftError
 from app.kit.processes import NO_ANSWER
 
-_MANIFEST_HEADER: Final = "x-manifest-sha256"
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")
 _PARTIAL_CONTENT: Final = 206
 _RANGE_NOT_SATISFIABLE: Final = 416
@@ -132,7 +131,7 @@ class ModelDownload:
         return True
 
     def _remember(self, reply: Answer, *, is_resumed: bool) -> None:
-        content = reply.headers.get(_MANIFEST_HEADER, "")
+        content = reply.headers.get("x-manifest-sha256", "")
         if not _SHA256.fullmatch(content):
             raise ServiceError(
                 f"{reply.url} is not the archive of a model of an agent-rft service",

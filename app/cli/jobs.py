@@ -246,7 +246,6 @@ def _print(remote: Remote, job: Reply) -> None:
     remote.out.fields(job, pairs)
 
 
-_DRAWN_LINES: Final = 6
 _MOST_COLUMNS: Final = 120
 
 
@@ -297,7 +296,7 @@ def curves(
             out.print(columns(("STEP", *values), rows))
         else:
             width = min(out.width - 1, _MOST_COLUMNS)
-            out.print(Text(chart(drawn, width=width, height=_DRAWN_LINES)))
+            out.print(Text(chart(drawn, width=width, height=6)))
 
     remote.out.result(reply.get("data", list), show)
 

@@ -167,7 +167,6 @@ environments = _registry("environments", "environment")
 recipes = _registry("recipes", "recipe", is_tested=False)
 
 
-_PATH: Final = "fine_tuning/alpha/scenarios/generate"
 _TIMEOUT_S: Final = 300.0
 """The service asks the model for two minutes."""
 
@@ -192,7 +191,7 @@ def generate(
     if taken is not None:
         raise WrongOption(f"{taken} exists already")
     with remote.service() as service:
-        reply = service.post(_PATH, sent, timeout_s=_TIMEOUT_S)
+        reply = service.post("fine_tuning/alpha/scenarios/generate", sent, timeout_s=_TIMEOUT_S)
     curriculum = reply.child("curriculum") or NOTHING
     rows = {part: curriculum.children(part) for part in paths}
     for fault in reply.find("faults", list) or ():

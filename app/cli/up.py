@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final, TextIO
+from typing import Any, TextIO
 
 import typer
 from pydantic import ValidationError
@@ -31,12 +31,10 @@ from app.local.state import DataDir, EmbeddedError, ownership
 from app.local.supervisor import Announcement, Supervisor, refuse_taken_port
 from app.settings import DEFAULT_MODEL, SCHOLAR_MODEL, ConfiguredRuns, HostSettings
 
-_PROGRAM: Final = "workers.learning.memory"
-
 
 def plan(arguments: Sequence[str]) -> int:
     """Passes the arguments on; returns 0 if everything fits, else a code of `exit_codes`."""
-    command = running_module(_PROGRAM, *arguments)
+    command = running_module("workers.learning.memory", *arguments)
     return subprocess.run(command, check=False).returncode  # noqa: S603 - our own program, no shell
 
 

@@ -176,7 +176,6 @@ def _is_whole(staged: Path) -> bool:
 
 
 _TRIES: Final = 20
-_PAUSE_S: Final = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +237,7 @@ def _freeze(
         before = missing
         shutil.rmtree(staging)
         staging.mkdir(mode=0o700)
-        time.sleep(_PAUSE_S)
+        time.sleep(0.2)
     raise BackupUnusable(
         f"objects were removed during each of {_TRIES} tries, {min(before or ['none'])} among "
         "them: take the backup while less is running"

@@ -94,7 +94,6 @@ def _for_this_start(settings: Settings, options: UpOptions, chosen: ChosenModel 
     return settings.model_copy(update={"egress": egress, "lease": lease, "runs": runs})
 
 
-_PROXIES = "FORWARDED_ALLOW_IPS"
 _FIRST_ON_PATH: Final = ("--app-dir", sysconfig.get_path("stdlib"))
 """Uvicorn puts this folder before all others on the path of imports, by default the working
 directory, whose `queue.py` or `secrets.py` would run. The standard library comes first anyway.
@@ -127,7 +126,7 @@ def api_child(settings: Settings, data_dir: DataDir, port: int) -> ChildSpec:
 
 def _trusted_proxies() -> tuple[str, ...]:
     """By itself uvicorn believes each caller on this machine, and those are our callers."""
-    return () if set_variables([_PROXIES]) else ("--no-proxy-headers",)
+    return () if set_variables(["FORWARDED_ALLOW_IPS"]) else ("--no-proxy-headers",)
 
 
 def worker_child(settings: Settings, data_dir: DataDir, queue: str) -> ChildSpec:

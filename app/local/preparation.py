@@ -99,7 +99,6 @@ _SMALL: Final = ("*.json", "*.jinja", "*.model", "*.txt")
 _WEIGHTS: Final = ("model*.safetensors",)
 """Names of the weights that transformers reads; repositories may have other formats too."""
 _INDEX: Final = "model.safetensors.index.json"
-_SINGLE: Final = "model.safetensors"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +147,7 @@ def fetch_weights(source: ModelSource) -> None:
 
 def _missing_weights(directory: Path) -> list[str]:
     index = directory / _INDEX
-    names = {_SINGLE}
+    names = {"model.safetensors"}
     if index.is_file():
         names = set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
     return sorted(name for name in names if not (directory / name).is_file())
@@ -204,7 +203,6 @@ def _public_name(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]", "-", name)
 
 
-_PROGRAM: Final = "workers.engines.start_plans"
 _LONGEST: Final[dict[EngineKind, int]] = {"cpu": 4096, "vllm_cpu": 4096, "vllm": 16_384}
 """Default limit of a rollout's context: long ones take hours on a CPU."""
 _MINUTE_S: Final = 60
@@ -311,7 +309,7 @@ def _shown(seconds: float) -> str:
 def _run_planner(command: str, request: StartRequest, answer: type[M]) -> M:
     """Runs the planning module of the GPU plane, in a separate process that may import torch."""
     done = subprocess.run(  # noqa: S603 - our own program
-        running_module(_PROGRAM, command),
+        running_module("workers.engines.start_plans", command),
         input=request.model_dump_json(),
         stdout=subprocess.PIPE,
         text=True,

@@ -113,7 +113,6 @@ class LogLine:
 
 
 _TRIES = 3
-_PAUSE_S = 0.03
 
 
 class StartInterrupted(EmbeddedError):
@@ -143,7 +142,7 @@ def wait_ready(
         for child in children:
             child.tick()
             child.raise_if_hopeless(_TRIES)
-        time.sleep(_PAUSE_S)
+        time.sleep(0.03)
 
 
 def stop_in_order(waves: Iterable[Sequence[Child]]) -> None:

@@ -352,9 +352,6 @@ def run_once(
     return result.stdout
 
 
-_HOST = "127.0.0.1"
-
-
 def check_export(settings: Settings) -> None:
     """Raises `WrongOptions` if spans are to be exported and cannot be."""
     if settings.telemetry.span_export() is None:
@@ -389,7 +386,7 @@ def metrics_urls(settings: Settings, state: InstallationState) -> dict[str, str]
     for queue in ("runs", "control"):
         port = metrics_port(settings, state, queue)
         if port is not None:
-            urls[queue] = f"http://{_HOST}:{port}/metrics"
+            urls[queue] = f"http://127.0.0.1:{port}/metrics"
     return urls
 
 

@@ -88,7 +88,6 @@ _LOADING_S: Final = 180.0
 """Seconds for loading: half a gigabyte of libraries may come from a cold disk."""
 _SILENT_S: Final = 600.0
 """Seconds without a log line: vLLM compiles and captures graphs for minutes silently."""
-_STOPPING_S: Final = 20.0
 
 
 def engine_child(
@@ -126,7 +125,7 @@ def engine_child(
         progress=log_size(log),
         works=(lambda _: None) if on_vllm else processor_time,  # vLLM may hang in a loop
         cause=root_cause if on_vllm else lambda _: None,
-        stop_timeout_s=_STOPPING_S,
+        stop_timeout_s=20.0,
         directory=data_dir.root,
     )
 

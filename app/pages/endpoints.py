@@ -203,7 +203,6 @@ def _definitions(
 router = APIRouter(include_in_schema=False, route_class=PageRoute, prefix="/endpoints")
 Kind = Literal["tools", "graders", "environments"]
 _KINDS: Final[tuple[Kind, ...]] = ("tools", "graders", "environments")
-_LISTED: Final = 50
 _JOBS: Final = 50
 """Newest jobs that are searched for calls of an endpoint."""
 
@@ -225,9 +224,7 @@ async def endpoints_page(
     jobs = await _newest_jobs(visitor)
     shown = _KINDS if kind is None else (kind,)
     found = {
-        one: await visitor.services.endpoints(one).page(
-            after=after if kind else None, limit=_LISTED
-        )
+        one: await visitor.services.endpoints(one).page(after=after if kind else None, limit=50)
         for one in shown
     }
     named = [registered for rows, _ in found.values() for registered in rows]

@@ -35,7 +35,6 @@ async def eval_page(eval_id: str, visitor: SignedIn, after: After = None) -> Res
 eval_runs_router = APIRouter(
     include_in_schema=False, route_class=PageRoute, prefix="/evals/{eval_id}/runs/{run_id}"
 )
-_PAGE_RUNS: Final = 20
 _STATUSES: Final[tuple[ItemStatus, ...]] = ("pass", "fail", "error")
 _MOST_ROWS: Final = 2**31 - 1
 _Row = Annotated[
@@ -56,7 +55,7 @@ async def run_page(
     of = await visitor.services.evals().get(eval_id)
     run = await visitor.services.eval_runs().get(eval_id, run_id)
     items, more = await visitor.services.eval_runs().items(
-        eval_id, run_id, status=status, after=after, limit=_PAGE_RUNS, descending=False, index=row
+        eval_id, run_id, status=status, after=after, limit=20, descending=False, index=row
     )
     return await visitor.page(
         "evals/eval_run.html",

@@ -55,9 +55,6 @@ from app.rollouts.rollouts import Baseline
 from app.rollouts.trajectory import FailureClass
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
-_PAGE: Final = 20
-_EVENTS: Final = 30
-_CHECKPOINTS: Final = 10
 _CLASSES: Final = frozenset(FailureClass)
 RowRewards = Mapping[int, float]
 """Mean reward by the number of the row."""
@@ -67,7 +64,7 @@ RowRewards = Mapping[int, float]
 async def home(
     request: Request, visitor: SignedIn, status: JobStatus | None = None, after: After = None
 ) -> Response:
-    jobs, more = await visitor.services.jobs().page(after=after, limit=_PAGE, status=status)
+    jobs, more = await visitor.services.jobs().page(after=after, limit=20, status=status)
     ends = await visitor.services.curves().ends([job.id for job in jobs], LISTED)
     owners = await visitor.services.jobs().owners(jobs)
     return await visitor.page(
@@ -94,7 +91,7 @@ async def job_page(
     """Shows a job. A page that refreshes itself gets 204 while nothing has changed."""
     job = await visitor.services.jobs().get(job_id)
     events, more_events = await visitor.services.events().page(
-        job_id, after=None, limit=_EVENTS, kind="message"
+        job_id, after=None, limit=30, kind="message"
     )
     position = job.queue.position if job.queue else ""
     newest = events[0].id if events else ""
@@ -108,7 +105,7 @@ async def job_page(
     links = await visitor.services.events().tracker_links(job_id) if job.integrations else []
     histogram = await _histogram(visitor, job, curves)
     checkpoints, more_checkpoints = await visitor.services.events().checkpoints(
-        job_id, after=None, limit=_CHECKPOINTS
+        job_id, after=None, limit=10
     )
     return await visitor.page(
         "job_part.html" if wants_part(request) else "job.html",

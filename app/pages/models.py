@@ -300,7 +300,6 @@ async def _until_ended(
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 _LISTED: Final = 200
-_TOOLS: Final = 40
 _TOOL_MODELS: Final = TypeAdapter(ToolSpec)
 _STREAMED: Final = {"cache-control": "no-store", "x-accel-buffering": "no"}
 
@@ -362,7 +361,7 @@ async def _plays(visitor: Visitor, asked: PlaygroundForm) -> list[Play]:
 
 async def _callable_tools(visitor: Visitor) -> list[RegisteredVersion]:
     """Returns the newest tools with an endpoint of their own; an MCP server's need a session."""
-    rows, _ = await visitor.services.tools().page(after=None, limit=_TOOLS)
+    rows, _ = await visitor.services.tools().page(after=None, limit=40)
     return [one for one in rows if not is_served(one.definition)]
 
 

@@ -20,8 +20,6 @@ from app.kit.slots import SharedSlots
 
 PART: Final = "hx-request"
 """Header of a request with which a page refreshes a part of itself."""
-_HTML: Final = "text/html"
-_JSON: Final = "application/json"
 
 
 def wants_page(headers: Mapping[str, str]) -> bool:
@@ -38,8 +36,8 @@ def wants_page(headers: Mapping[str, str]) -> bool:
 
 def prefers_html(headers: Mapping[str, str]) -> bool:
     accepted = _qualities(headers.get("accept", ""))
-    html = accepted.get(_HTML, 0.0)
-    return html > 0 and html >= accepted.get(_JSON, 0.0)
+    html = accepted.get("text/html", 0.0)
+    return html > 0 and html >= accepted.get("application/json", 0.0)
 
 
 def _qualities(header: str) -> dict[str, float]:

@@ -20,7 +20,6 @@ from app.rollouts.rollouts import RolloutFilter, RolloutOrder, RolloutRow
 from app.rollouts.trajectory import FailureClass, StopReason
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute, prefix="/jobs/{job_id}")
-_PAGE: Final = 20
 _SIBLINGS: Final = 100
 """Limit of shown siblings; a step samples at most 80 rollouts of a row."""
 _Number = Annotated[int, Field(ge=0, le=2**31 - 1)]
@@ -73,7 +72,7 @@ async def rollouts_page(
         job_id,
         sent.to_filter(),
         after=sent.after,
-        limit=_PAGE,
+        limit=20,
         order_by=sent.order_by,
         descending=sent.newest,
     )

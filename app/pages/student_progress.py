@@ -105,7 +105,6 @@ def weak_sentence(weak: Sequence[TopicTally], headway: Headway) -> str:
     return f"Still weak at {named}."
 
 
-_TARGET: Final = "target"
 _POINTS: Final = 100
 
 
@@ -134,7 +133,7 @@ def verdicts(skill: Skill, names: Mapping[str, str]) -> Iterator[ComparisonWords
     if skill.status is SkillStatus.RUNNING:
         return
     for each in skill.comparisons:
-        is_target = each.subject == _TARGET
+        is_target = each.subject == "target"
         subject = "What it practised" if is_target else names.get(each.subject, each.subject)
         yield ComparisonWords(subject, _sentence(each), each.passes)
     if len(skill.comparisons) < 2:  # noqa: PLR2004 - the target alone

@@ -116,7 +116,6 @@ async def _questions(visitor: Visitor, source: str) -> tuple[PlanRecipe, str, li
 _NAME: Final = re.compile(TOOL_NAME)
 router = APIRouter(include_in_schema=False, route_class=PageRoute, prefix="/teach")
 _LISTED: Final = 50
-_SKILLS: Final = 20
 _Verb = Literal["pause", "resume", "cancel"]
 _PHASES: Final = {
     Phase.MEASURING: "It measures what the student can do.",
@@ -169,7 +168,7 @@ async def make_student(visitor: SignedIn, form: OwnForm) -> Response:
 @router.get("/students/{name}")
 async def student_page(name: str, visitor: SignedIn) -> Response:
     student = await visitor.services.students().get(name)
-    skills, more = await visitor.services.students().skills(name, after=None, limit=_SKILLS)
+    skills, more = await visitor.services.students().skills(name, after=None, limit=20)
     jobs, _ = await visitor.services.jobs().page(after=None, limit=10, metadata={STUDENT: name})
     names = await _eval_names(visitor, student, skills)
     kept = await kept_sets(visitor, student, names)

@@ -173,9 +173,7 @@ _SHOWN_TOKENS: Final = 4096
 _LISTED: Final = 20
 _LONGEST: Final = 200
 """Characters of a token that a page shows."""
-_EMPTY: Final = "∅"
 _MARKED: Final = str.maketrans({"\n": "↵\n", "\r": "␍", "\t": "→\t"})
-_SPACE: Final = "·"
 _PROBABILITIES: Final = (0.99, 0.9, 0.7, 0.4, 0.2, 0.05, 0.01)
 """Least probability of the classes 1 to 7; a token below all is of class 8."""
 _RATIOS: Final = (0.5, 0.8, 0.95, 1.05, 1.25, 2.0)
@@ -253,11 +251,11 @@ def shown_tokens(record: TokenRecord, by: Measure) -> ShownTokens:
 def visible(text: str) -> str:
     """Returns a token's text with something to see for spaces, breaks and unprintable parts."""
     if not text:
-        return _EMPTY
+        return "∅"
     if not any(letter.isprintable() or letter.isspace() for letter in text):
         return "".join(f"⟨U+{ord(letter):04X}⟩" for letter in text)
     marked = text.translate(_MARKED)
-    return cut(marked.replace(" ", _SPACE) if text.isspace() else marked, _LONGEST)
+    return cut(marked.replace(" ", "·") if text.isspace() else marked, _LONGEST)
 
 
 def _turns_tokens(recorded: Iterable[RecordedTurn], scale: _Scale) -> list[ShownTurn]:

@@ -51,8 +51,6 @@ from app.wiring import Factory, context_of
 
 COOKIE: Final = "agent_rft_session"
 FORM_TOKEN: Final = "form_token"  # noqa: S105 - the name of a field
-_MAX_FIELDS: Final = 48
-_SITE: Final = "sec-fetch-site"
 _FORM: Final = "application/x-www-form-urlencoded"
 
 
@@ -145,7 +143,7 @@ async def sent_form(request: Request) -> Mapping[str, str]:
     check_site(request)
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _FORM:
         raise InvalidRequest(f"A form is sent as '{_FORM}'.")
-    form: FormData = await request.form(max_files=0, max_fields=_MAX_FIELDS)
+    form: FormData = await request.form(max_files=0, max_fields=48)
     fields = {name: value for name, value in form.items() if not isinstance(value, UploadFile)}
     if any("\x00" in value for value in fields.values()):
         raise InvalidRequest("NUL is not allowed in a form.")
@@ -179,7 +177,7 @@ def check_form_token(fields: Mapping[str, str], owner: SessionOwner) -> None:
 
 def check_site(request: Request) -> None:
     """Raises `PermissionDenied` for a form of another site, by `Sec-Fetch-Site` or `Origin`."""
-    site, origin = request.headers.get(_SITE), request.headers.get("origin")
+    site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
     if site is not None:
         is_own = site == "same-origin"
     else:

@@ -11,15 +11,13 @@ from app.pages.visitors import After, OwnForm, PageRoute, SignedIn, Visitor
 from app.webhooks.events import EVENT_TYPES
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute, prefix="/webhooks")
-_LISTED: Final = 20
-_DELIVERIES: Final = 50
 _LONGEST_NAME: Final = 256
 _LONGEST_URL: Final = 2048
 
 
 @router.get("")
 async def endpoints_page(visitor: SignedIn) -> Response:
-    endpoints, _ = await visitor.services.webhook_endpoints().page(after=None, limit=_LISTED)
+    endpoints, _ = await visitor.services.webhook_endpoints().page(after=None, limit=20)
     return await visitor.page(
         "webhooks/endpoints.html",
         endpoints=endpoints,
@@ -101,7 +99,7 @@ async def _shown(
 ) -> Response:
     endpoint = await visitor.services.webhook_endpoints().get(endpoint_id)
     deliveries, more = await visitor.services.webhook_endpoints().deliveries(
-        endpoint_id, after=after, limit=_DELIVERIES
+        endpoint_id, after=after, limit=50
     )
     return await visitor.page(
         "webhooks/endpoint.html",

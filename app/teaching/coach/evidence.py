@@ -133,7 +133,6 @@ def reaches_target(session: CoachSession, mean: float | None) -> bool:
     return target is not None and mean is not None and mean >= target
 
 
-_PAGE: Final = 200
 MAX_SAMPLES: Final = 20_000
 """Attempts of one measurement: reading more takes longer than a step may."""
 
@@ -262,9 +261,7 @@ class EvidenceReader:
         after, more = None, True
         while more and len(samples) < MAX_SAMPLES:
             async with self.database.tenant(self.files.tenant) as unit:
-                page, more = await unit.rollouts.page(
-                    source.job_id, where, after=after, limit=_PAGE
-                )
+                page, more = await unit.rollouts.page(source.job_id, where, after=after, limit=200)
             after = page[-1].id if page else None
             samples += await asyncio.to_thread(samples_of, page)
         return Measurement(tuple(samples), _ranges(session))

@@ -35,7 +35,6 @@ from app.teaching.students.students import (
     verdict,
 )
 
-_PAGE: Final = 100
 _PARAM: Final = "regression_evals"
 
 
@@ -159,7 +158,7 @@ async def _newest_runs(unit: UnitOfWork, eval_id: str) -> AsyncIterator[EvalRun]
     after, more = None, True
     while more:
         page, more = await unit.eval_runs.page(
-            eval_id, status=None, after=after, limit=_PAGE, descending=True
+            eval_id, status=None, after=after, limit=100, descending=True
         )
         for run in page:
             yield run
