@@ -116,6 +116,7 @@ class Overlap(DescribedFields):
     """
 
     rows: int
+    """Number of such rows."""
     lines: tuple[tuple[int, int], ...]
     """The first of them: (training line, validation line)."""
 
