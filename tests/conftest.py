@@ -3,7 +3,7 @@
 import importlib.util
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from tests.support.objects.s3_server import S3Server, s3_server, weed
 from tests.support.sandbox.running import RunningSandbox, running_sandbox
 from tests.support.stack import Database, Services, running_services
 from tests.support.store.compiled_statements import share_compiled_statements
-from tests.support.store.kept_pools import keep_pools, note_loop
+from tests.support.store.kept_pools import end_processes, keep_pools, note_loop
 
 END_TO_END = "tests/e2e/"
 _OF_A_FILE = re.compile(r"^pytestmark = .*?pytest\.mark\.(\w+)", re.MULTILINE)
@@ -78,8 +78,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session", autouse=True)
-async def _kept_pools() -> None:
+async def _kept_pools() -> AsyncIterator[None]:
     note_loop()
+    yield
+    await end_processes()
 
 
 @pytest.fixture(scope="session")

@@ -50,8 +50,6 @@ class ServiceAccountRole(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ServiceAccount:
-    """Non-human owner of a project's keys."""
-
     id: str
     project_id: str
     name: str
@@ -61,8 +59,6 @@ class ServiceAccount:
 
 @dataclass(frozen=True, slots=True)
 class ApiKeyRow:
-    """A stored key: its secret only as an HMAC."""
-
     id: str
     organization_id: str
     project_id: str | None
@@ -70,7 +66,6 @@ class ApiKeyRow:
     kind: KeyKind
     name: str
     key_id: str
-    """The look-up part of the key's text."""
     secret_hmac: bytes = field(repr=False)
     last4: str
     created_at: int
@@ -90,8 +85,6 @@ class ApiKeyRow:
 
 @dataclass(frozen=True, slots=True)
 class OwnedKey:
-    """A key and its owner: a service account, or else the organization."""
-
     key: ApiKeyRow
     organization: Organization
     account: ServiceAccount | None = None
@@ -112,8 +105,6 @@ class SessionKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class StoredSession:
-    """A stored session or link. It has the rights of its API key, and ends with it."""
-
     id: str
     """Hash of the secret that the browser has; the secret itself is not stored."""
     kind: SessionKind
@@ -128,8 +119,6 @@ class StoredSession:
 
 @dataclass(frozen=True, slots=True)
 class SessionOwner:
-    """The owner of an open session: the principal of its key, and the proof of its forms."""
-
     principal: Principal
     form_token: str
     """Proof that a form was made for this session; no other site can read it."""

@@ -79,7 +79,6 @@ class AuditEntry:
     actor_id: str
     """Id of the API key; empty for a command of the operator."""
     service_account_id: str | None
-    """The account that the key belongs to."""
     address: str
     project_id: str | None
     project_name: str | None

@@ -48,7 +48,6 @@ async def check_caller(request: Request, context: ProcessContext, principal: Pri
 
 
 def _actor_of(request: Request, principal: Principal) -> Actor | None:
-    """Returns `None` for a request that only reads: its transactions need no actor."""
     if request.method in _READS:
         return None
     address = "" if request.client is None else request.client.host

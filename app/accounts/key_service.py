@@ -46,7 +46,6 @@ class KeyDigests:
         """The beginning of every digest under the newest key."""
 
     def of(self, secret: str) -> bytes:
-        """Returns the digest under the newest key."""
         return self.head + _hmac(self._keys[self.head], secret)
 
     def is_current(self, digest: bytes) -> bool:
@@ -78,8 +77,6 @@ _HINT = "You can find your API key in the output of `agent-rft up`."
 
 @dataclass(frozen=True, slots=True)
 class MintedKey:
-    """A new key: `value` is shown once, `row` is stored."""
-
     value: str
     row: ApiKeyRow
 
@@ -132,7 +129,6 @@ class KeyService:
         return principal
 
     async def principal_of(self, key_id: str) -> Principal:
-        """Returns the principal of a checked key. Raises `AuthenticationFailed` at its end."""
         row = await self._database.key_lookup(key_id).find()
         if row is None or _has_ended(row):
             raise AuthenticationFailed("The API key of this session has ended. Sign in again.")
@@ -146,7 +142,6 @@ class KeyService:
 
     @property
     def digest_head(self) -> bytes:
-        """Returns the beginning of every digest under the newest key."""
         return self._digests.head
 
     async def _renew_digest(self, row: ApiKeyRow, secret: str) -> None:
@@ -211,7 +206,6 @@ class AdminKeyService:
         self._organization_id = principal.organization_id
 
     async def create(self, name: str, *, lifetime_s: int | None) -> tuple[OwnedKey, str]:
-        """Creates a key. Its value is returned here and never again."""
         minted = self._keys.mint(
             KeyKind.ADMIN, organization_id=self._organization_id, project_id=None, name=name
         )
@@ -225,7 +219,6 @@ class AdminKeyService:
         return made, minted.value
 
     async def replace(self, key_id: str, *, keep_s: int) -> tuple[OwnedKey, str]:
-        """Creates a key of the same name; the old one ends in `keep_s` seconds."""
         async with self._database.organization(self._organization_id) as unit:
             await unit.keys.lock_admin_keys(self._organization_id)
             old = await unit.keys.get(self._organization_id, None, key_id)
@@ -255,7 +248,6 @@ class AdminKeyService:
             return await self._owned(unit, rows), more
 
     async def delete(self, key_id: str) -> None:
-        """Deletes a key. Raises `NotFound`, or `WrongState` for the last valid one."""
         async with self._database.organization(self._organization_id) as unit:
             living = await unit.keys.lock_admin_keys(self._organization_id)
             await unit.keys.get(self._organization_id, None, key_id)
@@ -289,11 +281,9 @@ class DashboardSessionService:
         self._keys = keys
 
     async def begin(self, api_key: str) -> str:
-        """Returns the secret of a new session. Raises `AuthenticationFailed`."""
         return await self._issue(api_key, SessionKind.SESSION)
 
     async def make_link(self, api_key: str) -> str:
-        """Returns the secret of a link that begins one session. Raises as `begin` does."""
         return await self._issue(api_key, SessionKind.LINK)
 
     async def redeem(self, link: str) -> str:
@@ -358,7 +348,6 @@ class DashboardSessionService:
 
 
 def _owner(principal: Principal) -> tuple[str | None, str | None]:
-    """Returns the project, or for an admin key the organization."""
     if isinstance(principal, Tenant):
         return principal.project_id, None
     return None, principal.organization_id

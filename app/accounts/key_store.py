@@ -41,7 +41,6 @@ class KeyLookup:
     """Finds one key by its look-up part, before the caller is authenticated."""
 
     def __init__(self, statements: Statements) -> None:
-        """The setting `app.key_id` of `statements` is the look-up part."""
         self._statements = statements
 
     async def find(self) -> ApiKeyRow | None:
@@ -67,7 +66,6 @@ class KeyStore(SessionRows):
         )
 
     async def get(self, organization_id: str, project_id: str | None, row_id: str) -> ApiKeyRow:
-        """Returns a project's key, or without a project an admin key. Raises `NotFound`."""
         row = await self._session.scalar(
             select(Table)
             .where(*_not_revoked(organization_id, project_id), Table.id == row_id)
@@ -78,7 +76,6 @@ class KeyStore(SessionRows):
         return to_key(row)
 
     async def names(self, project_id: str, row_ids: Collection[str]) -> dict[str, str]:
-        """Returns the names of a project's keys by id, those of deleted ones included."""
         query = select(Table.id, Table.name).where(
             Table.project_id == project_id, Table.id.in_(row_ids)
         )
@@ -204,20 +201,16 @@ class SessionLookup:
     """Finds one session or link by its id, before the visitor is authenticated."""
 
     def __init__(self, statements: Statements) -> None:
-        """The setting `app.dashboard_session` of `statements` is the id."""
         self._statements = statements
 
     async def find(self) -> StoredSession | None:
-        """Returns a session or link; `None` also for an expired one."""
         rows = await self._statements.rows(_FIND_SESSIONS, {})
-        return _to_session(rows[0]) if rows else None
+        return from_row(StoredSession, rows[0], kind=SessionKind(rows[0].kind)) if rows else None
 
 
 class SessionStore(SessionRows):
     async def insert(self, stored: StoredSession) -> None:
-        """Stores a session or link. Ends the oldest of its kind and key beyond `MAX_SESSIONS`,
-        without an actor, so that the end of one is not a logout.
-        """
+        """Ends the oldest beyond `MAX_SESSIONS` without an actor: that end is no logout."""
         await self._session.execute(_ONE_AT_A_TIME, {"name": f"sessions/{stored.key_id}"})
         await self._session.execute(
             insert(TableSessions).values(
@@ -246,12 +239,7 @@ class SessionStore(SessionRows):
         await self._session.execute(_ACT_AS, {"name": ACTOR, "actor": actor})
 
     async def remove(self, session_id: str) -> bool:
-        """Removes a session or link. Of several callers one gets True."""
         removed = await self._session.scalars(
             delete(TableSessions).where(TableSessions.id == session_id).returning(TableSessions.id)
         )
         return removed.first() is not None
-
-
-def _to_session(row: Any) -> StoredSession:
-    return from_row(StoredSession, row, kind=SessionKind(row.kind))

@@ -32,8 +32,6 @@ log = structlog.get_logger()
 
 
 class _Administration:
-    """The use cases of an organization's admin key."""
-
     def __init__(self, database: Database, principal: AdminPrincipal) -> None:
         self._database = database
         self._principal = principal
@@ -78,7 +76,6 @@ class ProjectService(_Administration):
         self._work_of = work_of
 
     async def create(self, name: str) -> Project:
-        """Raises `InvalidRequest` for a name in use, `QuotaExceeded` for too many projects."""
         project = Project(
             id=new_id("proj_"),
             organization_id=self._organization_id,
@@ -106,7 +103,6 @@ class ProjectService(_Administration):
             )
 
     async def rename(self, project_id: str, name: str | None) -> Project:
-        """Renames a project unless `None`. Raises `WrongState` for an archived one."""
         async with self._unit() as unit:
             project = await hold_active(unit, self._organization_id, project_id)
             if name is None or name == project.name:
@@ -115,7 +111,6 @@ class ProjectService(_Administration):
             return await unit.projects.get(self._organization_id, project_id)
 
     async def archive(self, project_id: str) -> Project:
-        """Archives the project. A repeated call ends work that an interrupted one left running."""
         organization_id = self._organization_id
         async with self._database.project_of(organization_id, ProjectId(project_id)) as unit:
             # Work that had begun is visible now; later work is refused.
@@ -197,7 +192,6 @@ class ServiceAccountService(_Administration):
     async def create_key(
         self, account_id: str, *, name: str | None, lifetime_s: int | None
     ) -> MintedKey:
-        """Creates one more key. Raises `WrongState` for an account without a role."""
         async with self._unit() as unit:
             await hold_active(unit, self._organization_id, self._project_id)
             account = await unit.service_accounts.get(self._project_id, account_id, lock=True)
@@ -244,7 +238,6 @@ class ServiceAccountService(_Administration):
             return await unit.service_accounts.get(self._project_id, account_id)
 
     async def delete(self, account_id: str) -> None:
-        """Deletes the account and all of its keys, which are refused from now on."""
         async with self._unit() as unit:
             await hold_active(unit, self._organization_id, self._project_id)
             await unit.service_accounts.get(self._project_id, account_id, lock=True)
@@ -282,9 +275,7 @@ class ProjectKeyService(_Administration):
     async def page(
         self, *, after: str | None, limit: int, usable: bool | None
     ) -> tuple[list[OwnedKey], bool]:
-        """Returns a page, oldest first. `usable` selects keys whose owner may, or may not, use the
-        project now: all or none of them, because a project is archived as a whole.
-        """
+        """`usable` selects all keys or none, because a project is archived as a whole."""
         async with self._unit() as unit:
             project = await unit.projects.get(self._organization_id, self._project_id)
             rows, more = await unit.keys.page(
@@ -295,7 +286,6 @@ class ProjectKeyService(_Administration):
             return await self._owned(unit, rows), more
 
     async def change(self, key_id: str, *, lifetime_s: int | None) -> OwnedKey:
-        """Sets the expiry unless `None`. Raises `WrongState` for an expired key."""
         async with self._unit() as unit:
             await hold_active(unit, self._organization_id, self._project_id)
             key = await unit.keys.get(self._organization_id, self._project_id, key_id)
@@ -308,7 +298,6 @@ class ProjectKeyService(_Administration):
         return changed
 
     async def delete(self, key_id: str) -> None:
-        """Revokes one key; the other keys of its account are not touched."""
         async with self._unit() as unit:
             await hold_active(unit, self._organization_id, self._project_id)
             await unit.keys.get(self._organization_id, self._project_id, key_id)

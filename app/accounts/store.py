@@ -57,7 +57,6 @@ class ProjectStore(SessionRows):
         return int(await self._session.scalar(active) or 0)
 
     async def get(self, organization_id: str, project_id: str) -> Project:
-        """Raises `NotFound`."""
         return await self._get(organization_id, project_id)
 
     async def hold(self, organization_id: str, project_id: str) -> Project:
@@ -71,7 +70,6 @@ class ProjectStore(SessionRows):
     async def page(
         self, organization_id: str, *, archived: bool, after: str | None, limit: int
     ) -> tuple[list[Project], bool]:
-        """Returns a page of projects, oldest first, with or without archived ones."""
         query = select(ProjectTable).where(ProjectTable.organization_id == organization_id)
         if not archived:
             query = query.where(ProjectTable.archived_at.is_(None))
@@ -85,7 +83,6 @@ class ProjectStore(SessionRows):
         return [from_row(Project, row) for row in page], more
 
     async def rename(self, project_id: str, name: str) -> None:
-        """Renames a project. Raises the same errors as `insert_project`."""
         try:
             await self._session.execute(
                 update(ProjectTable).where(ProjectTable.id == project_id).values(name=name)
@@ -139,10 +136,8 @@ class ProjectStore(SessionRows):
 
 
 async def refuse_archived(session: AsyncSession, project_id: str) -> None:
-    """Locks the project against archiving, because its key may have been read just before.
-
-    Archiving waits for such locks, and then ends the work that was begun under them. Raises
-    `AuthenticationFailed`, as for the key itself.
+    """Archiving waits for this lock, then ends the work begun under it; the key may have been read
+    just before. Raises `AuthenticationFailed`, as for the key itself.
     """
     archived_at = await session.scalar(
         select(ProjectTable.archived_at)

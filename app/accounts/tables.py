@@ -153,14 +153,12 @@ class DashboardSessionTable(Base):
     )
 
     id: Mapped[Id]
-    """Hash of the secret."""
     kind: Mapped[str]
     project_id: Mapped[str | None]
     """The project of the key; `None` for an admin key."""
     organization_id: Mapped[str | None]
     """The organization of an admin key; `None` for a project's key."""
     key_id: Mapped[str]
-    """Look-up part of the API key."""
     created_at: Mapped[Now]
     expires_at: Mapped[Timestamp]
 

@@ -59,7 +59,6 @@ class Quotas(BaseModel):
 
 
 def check_quota(name: str, *, used: int, adding: int, limit: int) -> None:
-    """Raises `QuotaExceeded` if the project would use more than `limit` of the quota `name`."""
     if used + adding > limit:
         holder = "organization" if name == "projects" else "project"
         raise QuotaExceeded(
@@ -124,8 +123,6 @@ COUNTS: Final = tuple(f.name for f in fields(Amounts) if f.name not in ("cost", 
 
 @dataclass(frozen=True, slots=True)
 class UsageRecord:
-    """The usage of one committed step, or of chats of one minute."""
-
     id: str
     kind: UsageKind
     key_id: str
@@ -159,8 +156,6 @@ class UsageQuery:
 
 @dataclass(frozen=True, slots=True)
 class UsageSum:
-    """The sum of a group in a bucket; what is not grouped by is `None`."""
-
     amounts: Amounts
     project_id: str | None = None
     api_key_id: str | None = None
@@ -183,7 +178,6 @@ class UsagePage:
 
 
 def buckets_of(query: UsageQuery, *, first_s: int, limit: int) -> list[UsageBucket]:
-    """Returns empty buckets from `first_s` on, cut at the ends of the query."""
     width = WIDTHS_S[query.width]
     made: list[UsageBucket] = []
     start = first_s

@@ -65,8 +65,6 @@ PageText = Annotated[str | None, Query(max_length=64, description="`next_page` o
 
 @dataclass(frozen=True, slots=True)
 class _UsageRequest:
-    """The request of a report of usage: the records to add up, and the page of buckets."""
-
     query: UsageQuery
     page: str | None
     limit: int

@@ -22,7 +22,6 @@ class UsageService:
         self._pricing = pricing
 
     async def page(self, query: UsageQuery, *, page: str | None, limit: int) -> UsagePage:
-        """Returns buckets of whole minutes. Raises `InvalidRequest` for an unknown page."""
         query = query.in_whole_minutes()
         first_s = query.start_s if page is None else _begin_of(page, query)
         buckets = buckets_of(query, first_s=first_s, limit=limit)
@@ -62,9 +61,6 @@ def _begin_of(page: str, query: UsageQuery) -> int:
     return begin
 
 
-_BATCH: Final = 500
-
-
 class AuditLogService:
     def __init__(self, database: Database, principal: AdminPrincipal) -> None:
         self._database = database
@@ -85,6 +81,6 @@ class AuditLogService:
         after, more = None, True
         while more:
             await check()
-            entries, more = await self.page(wanted, after=after, before=None, limit=_BATCH)
+            entries, more = await self.page(wanted, after=after, before=None, limit=500)
             yield entries
             after = entries[-1].id if entries else None

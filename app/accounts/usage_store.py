@@ -78,7 +78,6 @@ class QuotaStore:
         await self._check("files", 1, files, self._of_pending(select(func.count())))
 
     async def check_bytes(self, size: int) -> None:
-        """Checks the quota for `size` bytes of anything that is stored."""
         stored = _bytes(FileTable).where(
             FileTable.project_id == self._project_id, FileTable.deleted_at.is_(None)
         )
@@ -166,7 +165,6 @@ class QuotaStore:
 
 
 def _bytes(table: Any) -> Select[Any]:
-    """Returns the sum of the column `bytes` of a table."""
     return select(func.coalesce(func.sum(table.bytes), 0))
 
 
@@ -232,7 +230,6 @@ class UsageStore(SessionRows):
 
 
 async def record_step(session: AsyncSession, job_id: str, used: Usage) -> None:
-    """Records what the commit of a run used, in the run's transaction."""
     values = {"id": new_id("usage_"), "kind": "fine_tuning", **asdict(amounts_of(used))}
     columns = ["organization_id", "project_id", "key_id", "model", "job_id", *values]
     source = select(

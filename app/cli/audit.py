@@ -76,7 +76,6 @@ def _cells(entry: Reply) -> tuple[object, ...]:
 
 
 def _actor(actor: Reply) -> tuple[str, str | None]:
-    """Returns who made a change, and from which address."""
     if (key := actor.child("api_key")) is not None:
         account = (key.child("service_account") or NOTHING).find("id", str)
         who = key.text("id") if account is None else f"{key.text('id')} ({account})"
@@ -88,7 +87,6 @@ def _actor(actor: Reply) -> tuple[str, str | None]:
 
 
 _DAY_S: Final = 86_400
-_PAGE: Final = 31
 _GROUPS: Final = {"model": "model", "project": "project_id", "key": "api_key_id", "job": "job_id"}
 _SHOWN_AS: Final = {"job_id": "fine_tuning_job_id"}
 _OF: Final = {
@@ -96,7 +94,6 @@ _OF: Final = {
     "usage/fine_tuning": ("model", "project_id", "api_key_id", "job_id"),
     "costs": ("project_id", "api_key_id"),
 }
-"""The groups that each answer can be split by."""
 _KINDS: Final = {"usage/completions": "chats", "usage/fine_tuning": "training"}
 _COUNTS: Final = (
     *("num_model_requests", "num_rollouts", "input_tokens", "output_tokens"),
@@ -145,7 +142,7 @@ def _buckets(
 ) -> tuple[list[Reply], str | None]:
     """Follows the pages. Returns the buckets, and what has no price."""
     found, token, seen = list[Reply](), None, set[str]()
-    asked = {"limit": _PAGE, "start_time": start, "project_ids": projects, "group_by": split}
+    asked = {"limit": 31, "start_time": start, "project_ids": projects, "group_by": split}
     while True:
         page = service.get(path, page=token, **asked)
         buckets = page.children("data")

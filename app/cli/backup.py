@@ -19,7 +19,6 @@ _ANY_PORT = 8000
 
 @contextmanager
 def _readable_failures() -> Iterator[None]:
-    """Converts failures of the disk into one sentence."""
     try:
         yield
     except OSError as error:

@@ -33,7 +33,6 @@ _PROXY_ERRORS: Final = frozenset({502, 503, 504})
 _STATUSES_OF_PROXIES: Final = _PROXY_ERRORS | {401, 403, 429}
 """Statuses with which a proxy in front of a service may answer in its own words."""
 _CREATE_WAITS_S: Final = (1.0, 2.0, 4.0)
-"""Times between the tries of a create call."""
 
 
 class ReplyTooLong(ServiceError):
@@ -41,8 +40,6 @@ class ReplyTooLong(ServiceError):
 
 
 class NoAnswer(ServiceError):
-    """The service cannot be reached, or hangs up."""
-
     def __init__(self, base_url: str, error: httpx.RequestError) -> None:
         self.reason = str(error) or type(error).__name__
         self.never_sent = isinstance(error, httpx.ConnectError | httpx.ConnectTimeout)
@@ -55,8 +52,6 @@ class NoAnswer(ServiceError):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The head of a reply, and its bytes as they arrive."""
-
     url: str
     status: int
     headers: Mapping[str, str]
@@ -65,8 +60,6 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class ListedRows:
-    """The rows of a list up to the limit, and whether the service has more."""
-
     data: list[dict[str, Any]]
     has_more: bool
 
@@ -90,9 +83,7 @@ class Service:
         timeout_s: float | None = None,
         **sent: Any,
     ) -> Iterator[Answer]:
-        """Yields a reply of success, or of the status `also`: as long as it announces, else of
-        `most_bytes` or `DOWNLOAD_BYTES`, unless it is endless.
-        """
+        """Yields a reply of success or of the status `also`, bounded unless it is `endless`."""
         timeout = TIMEOUT if timeout_s is None else httpx.Timeout(timeout_s, connect=5.0)
         asked = query(params or {})
         try:
@@ -135,9 +126,7 @@ class Service:
         return self.send("DELETE", path)
 
     def create(self, path: str, body: Mapping[str, Any]) -> Reply:
-        """Creates one object, however often the call has to be sent: if a proxy loses the reply, a
-        repeated call with the same `Idempotency-Key` gets it again.
-        """
+        """Each try has the same `Idempotency-Key`: a proxy may lose the reply."""
         headers = {"Idempotency-Key": uuid4().hex}
         waits, lost = iter(_CREATE_WAITS_S), False
         while True:
@@ -158,7 +147,6 @@ class Service:
             time.sleep(wait_s)
 
     def rows(self, path: str, *, limit: int, **params: Any) -> ListedRows:
-        """Follows the pages of a list until it has `limit` rows."""
         found: list[dict[str, Any]] = []
         after: str | None = None
         while True:
@@ -176,9 +164,7 @@ class Service:
 
 
 def query(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns the parameters that were given. Raises `ServiceError` for an empty one: the service
-    would read it as one that is absent, and answer with more than was asked for.
-    """
+    """Raises `ServiceError` for an empty parameter: the service would read it as absent."""
     for name, value in params.items():
         if value == "" or (isinstance(value, list | tuple) and "" in value):
             raise WrongOption(f"an empty text for '{name}': name a value, or leave the option out")
@@ -187,7 +173,6 @@ def query(params: Mapping[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def service(base_url: str | None, api_key: str | None) -> Iterator[Service]:
-    """Yields a service whose paths are relative to `base_url`."""
     if not base_url:
         raise WrongOption(
             "no service is named: pass --base-url or set AGENT_RFT_BASE_URL, or a --profile"
@@ -258,7 +243,6 @@ def _bounded(chunks: Iterable[bytes], most_bytes: int, host: str) -> Iterator[by
 
 
 def _failure(reply: httpx.Response, content: bytes) -> ServiceError:
-    """Returns the error of a reply other than success."""
     status, error = reply.status_code, _error(content)
     if error is None:
         text = f"{reply.reason_phrase}. Is {reply.url.host} an agent-rft service, and its path /v1?"
@@ -313,9 +297,7 @@ class ServicePatience:
         self._heard_at, self._wait_s = time.monotonic(), _FIRST_WAIT_S
 
     def reason(self, failure: ServiceError) -> str:
-        """Returns the reason why the service is unavailable. Raises the failure if a retry cannot
-        help, and `ServiceError` after `PATIENCE_S`.
-        """
+        """Raises the failure if a retry cannot help, and `ServiceError` after `PATIENCE_S`."""
         if isinstance(failure, NoAnswer):
             return self.check(failure.reason)
         if failure.exit_code != TRY_LATER:

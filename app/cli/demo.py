@@ -21,7 +21,6 @@ DATA_DIR = Path(".agent-rft") / "demo"
 _KEPT = DATA_DIR / "kept"
 """A mark beside the data of a demo that was kept: another demo does not replace them."""
 _PROGRAM = Path(sys.argv[0])
-_START_TIMEOUT_S = 120
 
 
 def run(*, keep: bool, port: int | None = None) -> int:
@@ -83,7 +82,7 @@ def _up(endpoint: str, port: int) -> dict[str, Any]:
     command = _cli("up", "--data-dir", str(DATA_DIR), "--port", str(port), "--detach")
     command += ["--allow-endpoint", endpoint.removeprefix("http://")]
     result = subprocess.run(  # noqa: S603 - our own command
-        command, stdout=subprocess.PIPE, text=True, check=False, timeout=_START_TIMEOUT_S
+        command, stdout=subprocess.PIPE, text=True, check=False, timeout=120
     )
     if result.returncode != 0:
         raise SystemExit(result.returncode)

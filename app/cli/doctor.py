@@ -22,7 +22,6 @@ class _FailedCheck(EmbeddedError):
 
 
 def report(data_dir: Path, port: int) -> int:
-    """Prints one line per check; returns 0 if every check passes, else 1."""
     status = 0
     for name, check in _checks(data_dir.expanduser().absolute(), port):
         try:
@@ -82,7 +81,6 @@ def _base_models() -> str:
 
 
 def _computation(root: Path) -> str:
-    """Returns how the directory computes on a CPU, by setting or measurement."""
     compute = ConfiguredCompute().compute
     forced = [
         f"{name}={value}"

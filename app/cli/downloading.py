@@ -26,7 +26,6 @@ from app.kit.directories import (
 from app.kit.errors import AgentRftError
 from app.kit.processes import NO_ANSWER
 
-_MANIFEST_HEADER: Final = "x-manifest-sha256"
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")
 _PARTIAL_CONTENT: Final = 206
 _RANGE_NOT_SATISFIABLE: Final = 416
@@ -76,7 +75,6 @@ class ModelDownload:
             self._lock.close()
 
     def fetch(self, service: Service, path: str, *, report: Report) -> None:
-        """Downloads the archive; continues an earlier download of it."""
         try:
             with _room(self._work):
                 if not self._fetch(service, path, report):
@@ -95,7 +93,6 @@ class ModelDownload:
             ) from error
 
     def install(self) -> Path:
-        """Checks the archive, and makes its files the destination. Returns that directory."""
         files = self._work / "files"
         try:
             shutil.rmtree(files, ignore_errors=True)
@@ -114,7 +111,6 @@ class ModelDownload:
         return self._target
 
     def _fetch(self, service: Service, path: str, report: Report) -> bool:
-        """Downloads the rest. Returns False if the local file is longer, so another archive's."""
         start, headers = self._so_far(), {}
         if start:
             etag = self._content.read_text(encoding="ascii")
@@ -135,7 +131,7 @@ class ModelDownload:
         return True
 
     def _remember(self, reply: Answer, *, is_resumed: bool) -> None:
-        content = reply.headers.get(_MANIFEST_HEADER, "")
+        content = reply.headers.get("x-manifest-sha256", "")
         if not _SHA256.fullmatch(content):
             raise ServiceError(
                 f"{reply.url} is not the archive of a model of an agent-rft service",
@@ -146,7 +142,6 @@ class ModelDownload:
             self._content.write_text(content, encoding="ascii")
 
     def _so_far(self) -> int:
-        """Returns the bytes downloaded so far; 0 without their checksum."""
         if not self._content.is_file():
             return 0
         try:
@@ -170,7 +165,6 @@ class ModelDownload:
 
 
 def _check_destination(target: Path, *, force: bool) -> None:
-    """Raises `DownloadFailed` unless the destination is free or, with `force`, a download."""
     if not target.exists() or (target.is_dir() and not any(target.iterdir())):
         return
     if not target.is_dir():
@@ -188,7 +182,6 @@ def _check_destination(target: Path, *, force: bool) -> None:
 
 @contextmanager
 def _room(directory: Path) -> Iterator[None]:
-    """Converts faults of the disk into `DownloadFailed`."""
     try:
         yield
     except OSError as error:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from app.cli.client import Service
 
 _EVALS: Final = "evals"
-_POLL_S: Final = 1.0
 _CODES: Final = {"completed": 0, "failed": RUN_FAILED, "canceled": RUN_CANCELLED}
 EvalArgument = Annotated[str, typer.Argument(metavar="EVAL", help="Id of the eval.")]
 
@@ -111,7 +110,6 @@ def run_eval(
 
 
 def _followed(service: "Service", eval_id: str, run_id: str) -> Reply:
-    """Returns the run after its end."""
     from app.cli.client import ServicePatience  # noqa: PLC0415 - imports httpx
 
     shown = ""
@@ -130,7 +128,7 @@ def _followed(service: "Service", eval_id: str, run_id: str) -> Reply:
         if sys.stderr.isatty() and counts != shown:
             shown = counts
             note(f"{status}: {counts}")
-        time.sleep(_POLL_S)
+        time.sleep(1.0)
 
 
 def _path(eval_id: str, run_id: str) -> str:

@@ -130,8 +130,6 @@ def upload(service: "Service", path: Path, *, purpose: str) -> Reply:
 
 @dataclass(frozen=True, slots=True)
 class _SentFile:
-    """An open file, and its description for the service."""
-
     file: BinaryIO
     name: str
     purpose: str
@@ -199,7 +197,6 @@ def download(
 
 
 def _check(target: Path, *, force: bool) -> None:
-    """Refuses an existing file; a device or a directory also with `force`."""
     try:
         mode = target.lstat().st_mode
     except OSError:

@@ -80,7 +80,6 @@ def create(
 def _uploaded(
     service: "Service", files: Mapping[str, Path | None], *, keep: bool
 ) -> Iterator[dict[str, str]]:
-    """Yields the ids of the uploaded files by parameter."""
     ids: dict[str, str] = {}
     try:
         for param, path in files.items():
@@ -247,7 +246,6 @@ def _print(remote: Remote, job: Reply) -> None:
     remote.out.fields(job, pairs)
 
 
-_DRAWN_LINES: Final = 6
 _MOST_COLUMNS: Final = 120
 
 
@@ -298,7 +296,7 @@ def curves(
             out.print(columns(("STEP", *values), rows))
         else:
             width = min(out.width - 1, _MOST_COLUMNS)
-            out.print(Text(chart(drawn, width=width, height=_DRAWN_LINES)))
+            out.print(Text(chart(drawn, width=width, height=6)))
 
     remote.out.result(reply.get("data", list), show)
 

@@ -29,7 +29,6 @@ from app.kit.processes import NO_ANSWER
 if TYPE_CHECKING:
     from app.cli.client import Service
 
-_POLL_S: Final = 1.0
 _USABLE: Final = ("queued", "in_progress", "completed")
 _NOT_IN_NAMES: Final = re.compile(r"[^\w.-]+")
 NameArgument = Annotated[str, typer.Argument(help="Tuned model or checkpoint, as chat takes it.")]
@@ -115,7 +114,6 @@ def _target(name: str) -> Path:
 
 
 def _fetch(remote: Remote, name: str, target: Path, archive: Archive, *, force: bool) -> None:
-    """Downloads an archive and prints its path. Raises `ServiceError`, `DownloadFailed`."""
     from app.cli.downloading import ModelDownload  # noqa: PLC0415 - imports httpx
 
     with (
@@ -151,7 +149,7 @@ def _completed(service: "Service", path: str, *, report: Callable[[str], None]) 
             reason = "it was deleted." if error is None else error.text("message")
             raise ServiceError(f"the export {status}: {reason}")
         report(export.find("stage", str) or status)
-        time.sleep(_POLL_S)
+        time.sleep(1.0)
         try:
             export = service.get(f"{path}/{path_of(export.id())}")
         except ServiceError as failure:
@@ -163,7 +161,6 @@ def _completed(service: "Service", path: str, *, report: Callable[[str], None]) 
 
 
 def _progress() -> Progress:
-    """Returns a progress bar on standard error, which stays silent unless that is a terminal."""
     console = Console(stderr=True)
     columns = (
         *(TextColumn("{task.description}", markup=False), BarColumn()),
@@ -173,7 +170,6 @@ def _progress() -> Progress:
 
 
 _PATH: Final = "chat/completions"
-_DONE: Final = "[DONE]"
 _TIMEOUT_S: Final = 600.0
 """Timeout of a chat: an answer may fill the model's context, after a wait in a queue."""
 _ANSWER_BYTES: Final = 1024**3
@@ -189,7 +185,6 @@ class _Chat:
         return {**self.options, "messages": messages, **more}
 
     def print_answer(self, messages: list[dict[str, Any]]) -> str:
-        """Prints an answer as it arrives, and returns it."""
         answer: list[str] = []
         for text in self._pieces(self.body(messages, stream=True)):
             answer.append(text)
@@ -202,7 +197,7 @@ class _Chat:
             "POST", _PATH, json=body, timeout_s=_TIMEOUT_S, most_bytes=_ANSWER_BYTES
         ) as reply:
             for event in server_events(reply.chunks):
-                if event.data == _DONE:
+                if event.data == "[DONE]":
                     return
                 if not event.data:
                     continue

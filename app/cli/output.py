@@ -27,8 +27,6 @@ _CONTINUED: Final = " " * 4
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """Prints the results of one command; `command` is its name, such as `jobs list`."""
-
     command: str
     as_json: bool
 
@@ -54,7 +52,6 @@ class Output:
         self.result(rows, lambda: console().print(columns(header, shown)), has_more=has_more)
 
     def result(self, data: Any, show: Callable[[], None], *, has_more: bool = False) -> None:
-        """Prints the data as an envelope, or calls `show` to print it for people."""
         if self.as_json:
             self._envelope(data=data, has_more=has_more, error=None)
         else:
@@ -62,7 +59,6 @@ class Output:
 
     @contextmanager
     def failures(self) -> Iterator[None]:
-        """Prints a failure of the block as an envelope; its text goes to standard error."""
         try:
             yield
         except AgentRftError as failure:
@@ -85,7 +81,6 @@ def console() -> Console:
 
 
 def note(text: str) -> None:
-    """Prints a line for people, which is not part of the result."""
     print(f"agent-rft: {printable(text)}", file=sys.stderr, flush=True)
 
 
@@ -158,13 +153,10 @@ Points = Sequence[tuple[int, float]]
 _BLOCKS: Final = " ▁▂▃▄▅▆▇█"
 _FULL: Final = len(_BLOCKS) - 1
 _SCALE: Final = 10
-"""Columns of the numbers at the left."""
 
 
 def chart(series: Mapping[str, Points], *, width: int, height: int) -> str:
-    """Returns lines of text: under the label of each curve its columns, `height` lines high. All
-    curves share the steps from left to right; each has a scale of its own.
-    """
+    """Returns `height` lines for each curve; all share the steps, each has a scale of its own."""
     drawn = {label: sorted(points) for label, points in series.items() if points}
     steps = [step for points in drawn.values() for step, _ in points]
     lines = []

@@ -39,8 +39,6 @@ NOWHERE: Final = ServiceAddress(None, None)
 
 @dataclass(frozen=True, slots=True)
 class AddressSources:
-    """Where address and key come from: options, a named profile, variables."""
-
     base_url: str | None
     api_key: str | None = field(repr=False)
     profile: str | None
@@ -75,7 +73,6 @@ def read_profiles() -> dict[str, Profile]:
 
 @contextmanager
 def changing_profiles() -> Iterator[dict[str, Profile]]:
-    """Yields the profiles and writes them after the block; one program at a time."""
     with _locked():
         known = read_profiles()
         yield known
@@ -155,7 +152,6 @@ def _address_by_profile(named: AddressSources, name: str) -> ServiceAddress:
 
 
 def _key_of_variables(named: AddressSources) -> str | None:
-    """Returns the variables' key. Raises `ServiceError` if it is for another address."""
     address = named.variables.base_url
     if named.variables.api_key is None:
         return None

@@ -37,7 +37,6 @@ _TEST_BODIES: Final = {
 
 
 def _registry(noun: str, one: str, *, is_tested: bool = True) -> typer.Typer:
-    """Returns the commands of a noun of the registry. `one` is the noun for a single object."""
     commands = typer.Typer()
     id_of = typer.Argument(metavar="ID", help=f"Id of the {one}.")
 
@@ -111,7 +110,6 @@ def _cells(one: Reply) -> tuple[object, ...]:
 
 
 def _moment(created_at: float | None) -> str:
-    """Returns the time of creation; a recipe that ships with the service has none."""
     return "ships" if created_at is None else moment(created_at)
 
 
@@ -125,7 +123,6 @@ def _named(found: Reply) -> list[tuple[str, object]]:
 
 
 def _print_test(remote: Remote, result: Reply) -> int:
-    """Prints checks, of a tool or an environment, or faults, of a curriculum."""
     passed = result.get("passed", bool)
     lines = [
         *(
@@ -170,7 +167,6 @@ environments = _registry("environments", "environment")
 recipes = _registry("recipes", "recipe", is_tested=False)
 
 
-_PATH: Final = "fine_tuning/alpha/scenarios/generate"
 _TIMEOUT_S: Final = 300.0
 """The service asks the model for two minutes."""
 
@@ -195,7 +191,7 @@ def generate(
     if taken is not None:
         raise WrongOption(f"{taken} exists already")
     with remote.service() as service:
-        reply = service.post(_PATH, sent, timeout_s=_TIMEOUT_S)
+        reply = service.post("fine_tuning/alpha/scenarios/generate", sent, timeout_s=_TIMEOUT_S)
     curriculum = reply.child("curriculum") or NOTHING
     rows = {part: curriculum.children(part) for part in paths}
     for fault in reply.find("faults", list) or ():

@@ -33,7 +33,6 @@ def finite(value: float | None) -> float | None:
 
 
 def describe(error: "ValidationError") -> str:
-    """Returns one line per invalid setting, with the name of its environment variable."""
     lines = [
         f"AGENT_RFT_{'__'.join(str(part) for part in item['loc']).upper()}: {item['msg']}"
         for item in error.errors(include_url=False, include_input=False)
@@ -167,7 +166,6 @@ def _run(run: Callable[..., int | None], context: typer.Context, /, **options: A
 
 
 def _name(context: typer.Context) -> str:
-    """Returns the words of the command without the name of the program."""
     group = context.parent
     if group is not None and group.parent is None:  # the program itself
         group = None

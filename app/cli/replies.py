@@ -33,7 +33,6 @@ class Reply:
         self._path = path
 
     def find(self, key: str, kind: type[Value]) -> Value | None:
-        """Returns `None` for a key that is absent or null."""
         value = self.data.get(key)
         if value is None:
             return None
@@ -66,7 +65,6 @@ class Reply:
         return None if found is None else Reply(found, self._at(key))
 
     def children(self, key: str) -> "list[Reply]":
-        """Returns the objects of a list, none if it is absent."""
         found = self.find(key, list) or []
         return [Reply(one, f"{self._at(key)}.{number}") for number, one in enumerate(found)]
 

@@ -146,7 +146,6 @@ def _path(job_id: str, *rollout_id: str) -> str:
 
 
 def _outcome(rollout: Reply) -> str:
-    """Returns the stop reason, or the failure of a lost rollout."""
     if (failure := rollout.find("failure_class", str)) is not None:
         return f"lost to {failure}: {rollout.find('failure_message', str) or ''}"
     return rollout.find("stop_reason", str) or "-"
@@ -228,7 +227,6 @@ def _text(value: Any) -> str:
 
 
 def _unified(first: Reply, second: Reply) -> Iterator[str]:
-    """Yields every line, marked with `-` if only the first has it and `+` if only the second."""
     yield f"--- {printable(_title(first))}"
     yield f"+++ {printable(_title(second))}"
     before, after = (_lines(one) for one in (first, second))

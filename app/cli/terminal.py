@@ -36,7 +36,6 @@ _IN_A_LINE: Final = re.compile(f"[{_UNSAFE}\t\n]")
 
 
 def printable(text: str) -> str:
-    """Returns the text on one line, with codes for characters that change a terminal."""
     return _IN_A_LINE.sub(_escape, text)
 
 
@@ -84,9 +83,7 @@ class OutputFailed(AgentRftError):
 
 
 class StandardOutput:
-    """Passes everything on to a stream. Raises `OutputFailed`, after which the stream drops its
-    input, because flushing it would fail again when the interpreter exits.
-    """
+    """Raises `OutputFailed`, then drops its input: a flush would fail again at the exit."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -116,9 +113,7 @@ class StandardOutput:
 
 @contextmanager
 def standard_streams() -> Iterator[None]:
-    """Guards the streams of a program; the shell may have closed any of them. Raises `OutputFailed`
-    at the end of a block whose output could not be written.
-    """
+    """Raises `OutputFailed` after the block; the shell may have closed any of the streams."""
     before = sys.stdin, sys.stdout, sys.stderr
     with ExitStack() as opened:
         sys.stdin = before[0] or opened.enter_context(_nothing("r"))
@@ -153,9 +148,7 @@ _SHOWN_PLACES: Final = 3
 
 
 def issue_lines(severity: str, issues: "Iterable[PreflightIssue]") -> Iterator[str]:
-    """Yields a line for each different sentence, in the order of the first issue of each, with the
-    number of issues and their first parameters. Rows with one fault are one issue already.
-    """
+    """Groups issues by their sentence. Rows with one fault are one issue already."""
     groups = dict[tuple[str, ...], list["PreflightIssue"]]()
     for issue in issues:
         # Rows share the parameter that names their file; elsewhere the parameter is the place.

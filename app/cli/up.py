@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final, TextIO
+from typing import Any, TextIO
 
 import typer
 from pydantic import ValidationError
@@ -31,12 +31,10 @@ from app.local.state import DataDir, EmbeddedError, ownership
 from app.local.supervisor import Announcement, Supervisor, refuse_taken_port
 from app.settings import DEFAULT_MODEL, SCHOLAR_MODEL, ConfiguredRuns, HostSettings
 
-_PROGRAM: Final = "workers.learning.memory"
-
 
 def plan(arguments: Sequence[str]) -> int:
     """Passes the arguments on; returns 0 if everything fits, else a code of `exit_codes`."""
-    command = running_module(_PROGRAM, *arguments)
+    command = running_module("workers.learning.memory", *arguments)
     return subprocess.run(command, check=False).returncode  # noqa: S603 - our own program, no shell
 
 
@@ -117,7 +115,6 @@ def choose_model(
 
 
 def start_detached(data_dir: Path, options: UpOptions) -> None:
-    """Starts the supervisor in its own session and waits for its report."""
     directory = DataDir.at(data_dir)
     log_file = directory.logs / "supervisor.log"
     read_end, write_end = os.pipe()
@@ -143,7 +140,6 @@ def start_detached(data_dir: Path, options: UpOptions) -> None:
 
 
 def _followed(pipe: TextIO) -> dict[str, Any]:
-    """Shows the progress; returns the last report, empty if the supervisor ended without one."""
     for line in pipe:
         report: dict[str, Any] = json.loads(line)
         if "progress" not in report:
@@ -202,6 +198,5 @@ def _failures_reported(ready_fd: int | None) -> Iterator[None]:
 
 
 def _report(ready_fd: int, report: dict[str, Any]) -> None:
-    """Writes one report. The waiting command may have ended already."""
     with contextlib.suppress(OSError):
         os.write(ready_fd, f"{json.dumps(report)}\n".encode())

@@ -75,7 +75,6 @@ def validate(
 
 
 def _local_file(body: dict[str, Any], param: str) -> Path | None:
-    """Returns the path in a file parameter of the call, `None` if it is not a local file."""
     name = body.get(param)
     return Path(name) if isinstance(name, str) and Path(name).is_file() else None
 
@@ -132,7 +131,6 @@ def _inspected(
 
 
 def _names_student(body: dict[str, Any]) -> bool:
-    """Returns whether only a service knows the model that the call trains."""
     model = body.get("model")
     return isinstance(model, str) and student_named(model) is not None
 
@@ -170,7 +168,6 @@ def _with_environment(
 def _with_inline_rows(
     body: dict[str, Any], files: dict[str, Path | None], directory: Path
 ) -> dict[str, Path | None]:
-    """Returns the files, or those of an inline `curriculum`, written to the directory."""
     sent = body.get("curriculum")
     if any(files.values()) or not isinstance(sent, dict) or "id" in sent:
         return files
@@ -189,7 +186,6 @@ def _with_inline_rows(
 
 
 def _written(rows: dict[str, list[dict[str, Any]]], prefix: Path) -> dict[str, Path | None]:
-    """Writes the rows of each split as a file; a split without rows has none."""
     files = dict[str, Path | None]()
     for split in CURRICULUM_SPLITS:
         path = prefix.with_name(f"{prefix.name}-{split}_file.jsonl")
@@ -201,7 +197,6 @@ def _written(rows: dict[str, list[dict[str, Any]]], prefix: Path) -> dict[str, P
 def _with_grader(
     body: dict[str, Any], files: dict[str, Path | None], issues: list[PreflightIssue]
 ) -> tuple[dict[str, Any], GraderChoice | None]:
-    """Returns the call with the chosen grader for `auto`; a failed choice is an issue."""
     auto, training, validation = auto_of(body), files["training_file"], files["validation_file"]
     if auto is None or training is None or not training.is_file():
         return body, None

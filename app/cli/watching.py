@@ -35,16 +35,12 @@ from app.kit.errors import NOTHING_TO_LEARN as NOTHING_TO_LEARN_CODE
 from app.kit.processes import INTERRUPTED, JOB_PAUSED, NOTHING_TO_LEARN, RUN_CANCELLED, RUN_FAILED
 from app.rollouts.metrics import DISCARDED_COUNT, DISCARDED_SHARE, LOSS, REWARD_MEAN
 
-_LAST_EVENT_ID: Final = "Last-Event-ID"
 _NO_CONTENT: Final = 204
 _LAST: Final = frozenset({"succeeded", "failed", "cancelled", "paused"})
-"""States at which a command stops following a job."""
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An event of a job; its reply has the points of its step."""
-
     reply: Reply
     at: str
     level: str
@@ -52,8 +48,6 @@ class Event:
 
 
 class State:
-    """A state of a job, in its own reply and in its stream."""
-
     def __init__(self, reply: Reply) -> None:
         self.reply, self.id, self.status = reply, reply.id(), reply.text("status")
         self.progress = progress(reply)
@@ -64,7 +58,6 @@ class State:
 
     @property
     def exit_code(self) -> int:
-        """Returns the code of a command that followed the job to this state."""
         error = self.reply.child("error") or NOTHING
         nothing = error.find("code", str) == NOTHING_TO_LEARN_CODE
         failed = NOTHING_TO_LEARN if nothing else RUN_FAILED
@@ -102,7 +95,6 @@ class FollowedJob:
         self._last_id: str | None = None
 
     def items(self) -> Iterator[Event | State | StreamSilent]:
-        """Yields items until the job has ended or is paused; that state is the last item."""
         while True:
             try:
                 for item in self._connection():
@@ -116,7 +108,7 @@ class FollowedJob:
             self._patience.wait()
 
     def _connection(self) -> Iterator[Event | State | StreamSilent]:
-        headers = {} if self._last_id is None else {_LAST_EVENT_ID: self._last_id}
+        headers = {} if self._last_id is None else {"Last-Event-ID": self._last_id}
         # No bound but each message's own: the stream has no end.
         path = f"{self._path}/stream"
         with self._service.stream("GET", path, headers=headers, endless=True) as reply:
@@ -145,9 +137,6 @@ class FollowedJob:
         return event
 
 
-_EVENTS: Final = 6
-_FAILURES: Final = 3
-_CHART_LINES: Final = 4
 _PICTURE_S: Final = 0.1
 """Seconds between two redraws: the past events of a job arrive all at once."""
 _FAILURES_S: Final = 1.0
@@ -178,7 +167,7 @@ class LiveView(JobView):
         self._model = printable(job.text("model"))
         self._curves: dict[str, dict[str, dict[int, float]]] = {}
         """Values by curve, split and step."""
-        self._events: deque[Event] = deque(maxlen=_EVENTS)
+        self._events: deque[Event] = deque(maxlen=6)
         self._failures: list[str] = []
         self._failures_due = False
         self._failures_read_at = -_FAILURES_S
@@ -259,7 +248,7 @@ class LiveView(JobView):
         self._failures_due, self._failures_read_at = False, now
         path = f"{JOBS}/{path_of(self._state.id)}/rollouts"
         with suppress(ServiceError):  # the picture continues with the earlier ones
-            page = self._service.get(path, failed="true", order="desc", limit=_FAILURES)
+            page = self._service.get(path, failed="true", order="desc", limit=3)
             self._failures = [
                 f"  step {one.get('step', int)}: {one.text('failure_class')}: "
                 f"{one.find('failure_message', str) or ''}"
@@ -283,7 +272,7 @@ class LiveView(JobView):
                     f"{name} {split}": list(values.items()) for split, values in splits.items()
                 }
                 width = min(self._console.width - 1, 100)
-                return [chart(series, width=width, height=_CHART_LINES)]
+                return [chart(series, width=width, height=4)]
         return []
 
     def _lost(self) -> list[str]:
@@ -322,9 +311,7 @@ def watch_job(remote: Remote, job_id: str, job: Reply | None = None) -> int:
 
 
 def _found(service: Service, job_id: str) -> Reply:
-    """Returns the job. A service that refuses connections is reported at once, because the address
-    may be wrong; one that is unavailable behind its proxy, or hangs up, is called again.
-    """
+    """Reports a refused connection at once, because the address may be wrong."""
     patience = ServicePatience("Watch the job again later.")
     while True:
         try:

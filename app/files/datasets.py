@@ -122,7 +122,6 @@ class Overlap(DescribedFields):
 
     @property
     def warning(self) -> str:
-        """Returns a warning with the number of rows, the first ones, and the correction."""
         shown = ", ".join(f"line {held} is line {line}" for line, held in self.lines[:_SHOWN])
         more = ", …" if self.rows > _SHOWN else ""
         rows = "1 row" if self.rows == 1 else f"{self.rows} rows"

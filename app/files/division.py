@@ -151,7 +151,6 @@ class _OwnPieces:
 
 
 def _compared(texts: Mapping[str, Pieces], depth: Depth) -> dict[str, _OwnPieces]:
-    """Returns the pieces that are compared; all of a text that has none of its own."""
     with_numbers = depth == "numbers"
     sets = {
         key: each.plain | each.numbers if with_numbers else each.plain
@@ -310,9 +309,7 @@ def cluster_and_divide(
 def divide(
     rows: Sequence[StratifiedRow], clusters: Sequence[Sequence[str]], *, share: float, seed: int = 0
 ) -> Division:
-    """Returns the held-out keys; each of the `clusters` is on one side. Each combination of tags
-    gives its share, rounding is carried on, and further clusters are added up to what a job needs.
-    """
+    """Each combination of tags gives its share, rounding is carried on; no cluster is divided."""
     if share == 0:
         return Division(frozenset(), None)
     wanted = wanted_rows(len(rows), share)
@@ -376,7 +373,6 @@ def _chosen(
 def _fill(
     chosen: set[str], clusters: Sequence[Sequence[str]], counts: Counter[str], wanted: int
 ) -> None:
-    """Adds the smallest clusters while a job needs more, up to twice the wanted rows."""
     held = sum(counts[key] for key in chosen)
     sizes = {min(cluster): sum(counts[key] for key in cluster) for cluster in clusters}
     for cluster in sorted(clusters, key=lambda each: sizes[min(each)]):

@@ -15,7 +15,6 @@ from app.kit.hub import DataSetFault, HubContent, as_unavailable
 
 _SUFFIXES: Final = (".jsonl", ".csv", ".tsv", ".parquet")
 _BLOCK_BYTES: Final = 1 << 20
-_CARD: Final = "README.md"
 _SPLITS: Final = ("train", "validation", "valid", "dev", "test", "eval")
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}")
 _NO_LETTERS: Final = re.compile(r"[^a-z]+")
@@ -68,7 +67,7 @@ def _local(source: HubSource, directory: Path) -> DataSet:
         elif path.is_file():
             names[name] = path
     listed = [(name, path.stat().st_size) for name, path in names.items()]
-    card = names.get(_CARD)
+    card = names.get("README.md")
     wanted = files_of_split(source, list(names), _configs_of(card))
     digest = hashlib.sha256(repr(listed).encode()).hexdigest()
     return DataSet(f"local-{digest[:40]}", [(name, names[name]) for name in wanted])

@@ -31,7 +31,6 @@ from app.kit.slots import SharedSlots
 Result = TypeVar("Result")
 MAX_ADDED_BYTES: Final = 1 << 30
 """Memory beyond that at the start of a read: four times the content of the largest Parquet file."""
-_ARROW_ALLOCATOR: Final = "ARROW_DEFAULT_MEMORY_POOL"
 _STATUS: Final = Path("/proc/self/status")
 
 
@@ -40,7 +39,7 @@ def with_bounded_memory(
 ) -> Result:
     """Raises a plain `MemoryError`: the type of a library may not be picklable."""
     # Arrow's own allocator takes 1 GiB at its first use: all that a read may have.
-    os.environ.setdefault(_ARROW_ALLOCATOR, "system")
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     try:
         with _limit(max_added_bytes):
             return read(*arguments)

@@ -98,7 +98,6 @@ def messages_faults(
 
 
 def _instead(row: Mapping[str, Any]) -> str:
-    """Returns what a row without messages has instead, perhaps of another known format."""
     for key, hint in _OTHER_FORMATS.items():
         if key in row:
             return f"; the row has '{key}', {hint}"

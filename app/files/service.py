@@ -85,8 +85,6 @@ _read = msgspec.json.Decoder(_AnyObject).decode
 
 
 class JsonlCheck:
-    """Checks a file block by block and keeps the first fault, and one unfinished line."""
-
     def __init__(self) -> None:
         self._pending = b""
         self._number = 0
@@ -211,9 +209,8 @@ class FileService:
         file_id: str | None = None,
         within: Check | None = None,
     ) -> FileRow:
-        """Stores a file. `described` is called after the last byte, when a form has its other
-        fields. `before_insert` gets the SHA-256 and may refuse, and `within` may in the transaction
-        of the row. Raises `InvalidRequest` for invalid JSONL, and `QuotaExceeded`.
+        """`described` is called after the last byte; `before_insert` gets the SHA-256 and may
+        refuse, as `within` may in the transaction. Raises `InvalidRequest`, `QuotaExceeded`.
         """
         if purpose is not None:
             check_purpose(purpose)

@@ -76,7 +76,6 @@ class FileStore(ProjectRows):
         return [from_row(FileRow, row) for row in rows]
 
     async def lock(self, ids: Sequence[str]) -> list[FileRow]:
-        """Returns the files that exist; no job is made with one until the transaction ends."""
         rows = await self._session.scalars(
             self._alive().where(Table.id.in_(ids)).order_by(Table.id).with_for_update()
         )

@@ -64,7 +64,6 @@ class UploadService:
         *,
         before_insert: Callable[[str], Awaitable[None]] | None = None,
     ) -> UploadPartRow:
-        """Stores a part. Raises `TooLarge`. `before_insert` gets the SHA-256 and may refuse."""
         part_id = new_id("part_")
         key = f"{upload.directory}/{part_id}"
         try:

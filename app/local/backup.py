@@ -70,7 +70,6 @@ _SCHEMA_REVISION: Final = "SELECT version_num FROM alembic_version;"
 
 @contextmanager
 def serving(data_dir: DataDir, host: HostSettings) -> Iterator[PostgresServer]:
-    """Yields the server of an installation, whether `agent-rft up` runs or not."""
     state = load_state(data_dir)
     if owner_pid(data_dir) is not None:
         yield layout.postgres_server(state, data_dir, host)
@@ -110,7 +109,6 @@ class Snapshot:
         return str(self._query(_SCHEMA_REVISION)[0])
 
     def needed(self) -> frozenset[str]:
-        """Returns the keys of all objects and directories that rows name."""
         return frozenset(key for key in self._query(_NAMED_OBJECTS) if key)
 
     def dump(self, target: Path) -> None:
@@ -125,7 +123,6 @@ class Snapshot:
         )
 
     def _query(self, sql: str) -> list[Any]:
-        """Returns the first column of a query's rows."""
         return [row[0] for row in self._connection.execute(sql.encode())]
 
 
@@ -151,7 +148,6 @@ def connection_options(server: PostgresServer) -> tuple[str, ...]:
 
 
 def stage(objects: Path, needed: frozenset[str], target: Path) -> frozenset[str]:
-    """Links all objects. Returns the needed keys that are missing."""
     with suppress(shutil.Error):  # objects that were removed meanwhile
         shutil.copytree(
             objects,
@@ -180,7 +176,6 @@ def _is_whole(staged: Path) -> bool:
 
 
 _TRIES: Final = 20
-_PAUSE_S: Final = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +188,6 @@ class BackupOptions:
 
 
 def take(data_dir: DataDir, options: BackupOptions, host: HostSettings) -> Manifest:
-    """Takes a backup. Raises `BackupUnusable` for a directory that is not empty."""
     state, out = load_state(data_dir), options.out
     out.mkdir(mode=0o700, parents=True, exist_ok=True)
     if any(out.iterdir()):
@@ -229,7 +223,6 @@ def take(data_dir: DataDir, options: BackupOptions, host: HostSettings) -> Manif
 def _freeze(
     server: PostgresServer, options: BackupOptions, staging: Path
 ) -> tuple[str, frozenset[str]]:
-    """Dumps the database and links its objects of one moment. Returns schema and missing keys."""
     before: frozenset[str] | None = None
     for _ in range(_TRIES):
         with open_snapshot(server) as snapshot:
@@ -244,7 +237,7 @@ def _freeze(
         before = missing
         shutil.rmtree(staging)
         staging.mkdir(mode=0o700)
-        time.sleep(_PAUSE_S)
+        time.sleep(0.2)
     raise BackupUnusable(
         f"objects were removed during each of {_TRIES} tries, {min(before or ['none'])} among "
         "them: take the backup while less is running"
@@ -341,7 +334,6 @@ def _refuse_newer(found: Manifest, host: HostSettings) -> None:
 
 
 def _secrets(source: Path, host: HostSettings) -> BackupSecrets:
-    """Returns the values of the state that are restored, not generated. Raises `BackupUnusable`."""
     if host.secret_key is not None:
         return BackupSecrets(secret_key=host.secret_key.get_secret_value())
     secrets = files.read_secrets(source)

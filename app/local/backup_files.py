@@ -51,8 +51,6 @@ Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
 class BackupUnusable(EmbeddedError):
-    """A backup that is incomplete, altered, not signed, or of another version."""
-
     exit_code = BACKUP_UNUSABLE
 
 
@@ -81,8 +79,6 @@ class Manifest:
 
 @dataclass(frozen=True, slots=True, config=_STRICT)
 class BackupSecrets:
-    """The keys that a backup includes on request."""
-
     secret_key: Annotated[str, AfterValidator(long_enough)]
     api_key: str | None = None
     admin_key: str | None = None
@@ -107,12 +103,10 @@ def write(directory: Path, manifest: Manifest, *, secret_key: str) -> None:
 
 
 def signature(content: bytes, secret_key: str) -> bytes:
-    """Returns the HMAC of a manifest's bytes, as hexadecimal digits."""
     return hmac.digest(derive_key(secret_key, "backup/manifest"), content, "sha256").hex().encode()
 
 
 def read_secrets(directory: Path) -> BackupSecrets | None:
-    """Returns the secrets that the backup includes, if any. Raises `BackupUnusable`."""
     path = directory / SECRETS
     try:
         content = _content(path)
@@ -123,10 +117,7 @@ def read_secrets(directory: Path) -> BackupSecrets | None:
 
 
 def read_manifest(directory: Path, *, secret_key: str, unsigned: bool = False) -> Manifest:
-    """Reads a manifest once its signature has been compared, or without one if `unsigned`.
-
-    Raises `BackupUnusable`.
-    """
+    """Raises `BackupUnusable`, also for a wrong signature; for none unless `unsigned`."""
     path = directory / MANIFEST
     try:
         content = _content(path)
@@ -146,7 +137,6 @@ def read_manifest(directory: Path, *, secret_key: str, unsigned: bool = False) -
 
 
 def _is_genuine(directory: Path, content: bytes, secret_key: str, *, unsigned: bool) -> bool:
-    """Returns whether the signature is right; True without one if that is accepted."""
     try:
         found = _content(directory / SIGNATURE)
     except FileNotFoundError as error:
@@ -173,7 +163,6 @@ def _parsed(path: Path, content: bytes) -> Manifest:
 
 @contextmanager
 def _described(path: Path) -> Iterator[None]:
-    """Converts errors of a JSON file to `BackupUnusable`."""
     try:
         yield
     except ValidationError as error:
@@ -217,9 +206,7 @@ class _Hashed:
 
 @contextmanager
 def open_verified(directory: Path, manifest: Manifest, name: FileName) -> Iterator[_Hashed]:
-    """Opens a file, and raises `BackupUnusable` after the block if the bytes that it read, and the
-    rest, are not those of the manifest: the file may change at any time.
-    """
+    """Raises `BackupUnusable` after the block for other bytes: the file may change any time."""
     try:
         with open_plain(directory / name) as file:
             hashed = _Hashed(file)
@@ -238,7 +225,6 @@ def copy(directory: Path, manifest: Manifest, name: FileName, target: Path) -> N
 
 
 def pack(staging: Path, archive: Path) -> int:
-    """Packs the files below a directory. Returns their number."""
     paths = [path for path in sorted(staging.rglob("*")) if path.is_file()]
     with tarfile.open(archive, "x", dereference=True) as packed:
         for path in paths:
@@ -247,7 +233,6 @@ def pack(staging: Path, archive: Path) -> int:
 
 
 def unpack(directory: Path, manifest: Manifest, target: Path) -> None:
-    """Writes the objects, readable for their owner only."""
     with open_verified(directory, manifest, OBJECTS) as source:
         try:
             with tarfile.open(fileobj=cast("BufferedReader", source), mode="r|") as archive:
@@ -270,7 +255,6 @@ def _write_member(archive: tarfile.TarFile, member: tarfile.TarInfo, target: Pat
 
 
 def _content(path: Path) -> bytes:
-    """Returns the content of a small file. Raises `FileNotFoundError` and `BackupUnusable`."""
     with open_plain(path) as file:
         found = file.read(_MOST_BYTES + 1)
     if len(found) > _MOST_BYTES:

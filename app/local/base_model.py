@@ -35,8 +35,6 @@ from app.settings import (
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """A base model as the options of `up` name it."""
-
     model: str
     engine: EngineKind = "cpu"
     revision: str | None = None
@@ -45,7 +43,6 @@ class ModelRequest:
 
     @property
     def shipped(self) -> BaseModelSpec | None:
-        """The shipped model of that name, which needs no preparation."""
         return find_base_model(known_by_name(), self.model)
 
 
@@ -58,7 +55,6 @@ def requested_model(
     context_length: int | None,
     engine_share: float | None,
 ) -> ModelRequest | None:
-    """Returns the request of the options, `None` without `--model`. Raises `WrongOptions`."""
     sent = {
         "--engine": engine == "vllm",
         "--cpu": cpu,
@@ -150,7 +146,6 @@ def write_chosen(data_dir: DataDir, chosen: ChosenModel) -> None:
 
 
 def read_chosen(data_dir: DataDir) -> ChosenModel | None:
-    """Returns the model of the last start, `None` without one. Raises `DataDirUnusable`."""
     try:
         values = json.loads(data_dir.base_model_file.read_text(encoding="utf-8"))
         return _where_it_is_now(ChosenModel.model_validate(values))
@@ -163,7 +158,6 @@ def read_chosen(data_dir: DataDir) -> ChosenModel | None:
 
 
 def _where_it_is_now(chosen: ChosenModel) -> ChosenModel:
-    """Returns a shipped model with its directory in this installation."""
     for shipped in known_by_name():
         # Not its aliases: a directory of the user may be called so.
         if shipped.name == chosen.spec.name:
@@ -172,7 +166,6 @@ def _where_it_is_now(chosen: ChosenModel) -> ChosenModel:
 
 
 def refuse_missing(chosen: ChosenModel) -> None:
-    """Raises `ModelNotFound` if the model's directory is gone since it was chosen."""
     if not (Path(chosen.spec.path) / "config.json").is_file():
         named = chosen.hub_id or chosen.spec.path
         raise ModelNotFound(
@@ -198,7 +191,6 @@ ModelChoice = ChosenModel | ShippedModel | LastModel
 
 
 def shipped_choice(spec: BaseModelSpec) -> ModelChoice:
-    """Returns the choice of a shipped model."""
     return ShippedModel() if spec in shipped_models() else ChosenModel(spec=spec, engine="cpu")
 
 
@@ -256,7 +248,6 @@ def _settings_name_models() -> bool:
 
 
 def to_arguments(choice: ModelChoice) -> tuple[str, ...]:
-    """Returns the arguments that pass the choice to a detached start."""
     match choice:
         case ChosenModel():
             return "--chosen-model", choice.model_dump_json()

@@ -51,9 +51,7 @@ def build_settings(
     data_dir: DataDir,
     chosen: ChosenModel | None = None,
 ) -> Settings:
-    """Returns the configuration of this start: configured URLs have priority, all others point to
-    the supervisor's own children. `chosen` is the base model; `None` leaves those of the settings.
-    """
+    """Configured URLs have priority; without `chosen` the models are those of the settings."""
 
     def own_url(role: str, password: str) -> str:
         return database_url(state.postgres_port, role=role, password=password)
@@ -96,7 +94,6 @@ def _for_this_start(settings: Settings, options: UpOptions, chosen: ChosenModel 
     return settings.model_copy(update={"egress": egress, "lease": lease, "runs": runs})
 
 
-_PROXIES = "FORWARDED_ALLOW_IPS"
 _FIRST_ON_PATH: Final = ("--app-dir", sysconfig.get_path("stdlib"))
 """Uvicorn puts this folder before all others on the path of imports, by default the working
 directory, whose `queue.py` or `secrets.py` would run. The standard library comes first anyway.
@@ -128,15 +125,11 @@ def api_child(settings: Settings, data_dir: DataDir, port: int) -> ChildSpec:
 
 
 def _trusted_proxies() -> tuple[str, ...]:
-    """Returns no option if the operator names proxies, in a variable that uvicorn reads; else the
-    one by which it believes none. By itself it believes each caller on this machine, and those
-    are our callers.
-    """
-    return () if set_variables([_PROXIES]) else ("--no-proxy-headers",)
+    """By itself uvicorn believes each caller on this machine, and those are our callers."""
+    return () if set_variables(["FORWARDED_ALLOW_IPS"]) else ("--no-proxy-headers",)
 
 
 def worker_child(settings: Settings, data_dir: DataDir, queue: str) -> ChildSpec:
-    """Returns the spec of a Celery worker; that of `control` also runs the beat scheduler."""
     log = data_dir.logs / f"{queue}.log"
     started = LogLine(log, " ready.")
     # Without a file of its own: all tasks are intervals, and a full disk must not stop the clock.
@@ -167,7 +160,6 @@ def worker_child(settings: Settings, data_dir: DataDir, queue: str) -> ChildSpec
 
 
 def sandbox_child(settings: Settings, data_dir: DataDir) -> ChildSpec:
-    """Returns the spec of the runner of python graders, whose environment has no secret."""
     answers = sandbox_answers(settings.sandbox_socket)
     return ChildSpec(
         name="sandbox",

@@ -57,7 +57,6 @@ _SIZES: Final = {
 
 
 def _requirement() -> str:
-    """Returns vLLM with its version, as the project's extra `vllm` names it."""
     requirements = (
         line.partition(";")[0] for line in importlib.metadata.requires("agent-rft") or ()
     )
@@ -100,19 +99,15 @@ _SMALL: Final = ("*.json", "*.jinja", "*.model", "*.txt")
 _WEIGHTS: Final = ("model*.safetensors",)
 """Names of the weights that transformers reads; repositories may have other formats too."""
 _INDEX: Final = "model.safetensors.index.json"
-_SINGLE: Final = "model.safetensors"
 
 
 @dataclass(frozen=True, slots=True)
 class ModelSource:
-    """A model's directory on this machine. That of a hub model may lack its weights."""
-
     name: str
     """Name in the API, derived from the directory's or the hub's name."""
     directory: Path
     hub_id: str | None = None
     commit: str | None = None
-    """Commit of the hub's repository."""
 
     @property
     def title(self) -> str:
@@ -122,9 +117,7 @@ class ModelSource:
 
 
 def find_model(named: str, *, revision: str | None = None) -> ModelSource:
-    """Returns the directory of a local model, or of a hub model with its small files. `revision` is
-    a branch, tag or commit of the hub. Raises `ModelNotFound`.
-    """
+    """`revision` is a branch, tag or commit of the hub. Raises `ModelNotFound`."""
     directory = Path(named).expanduser()
     if directory.is_dir():
         if not (directory / "config.json").is_file():
@@ -142,7 +135,6 @@ def find_model(named: str, *, revision: str | None = None) -> ModelSource:
 
 
 def fetch_weights(source: ModelSource) -> None:
-    """Downloads missing weights of a hub model. Raises `ModelNotFound` if some stay missing."""
     missing = _missing_weights(source.directory)
     if missing and source.hub_id is not None and source.commit is not None:
         _snapshot(source.hub_id, source.commit, _WEIGHTS)
@@ -155,7 +147,7 @@ def fetch_weights(source: ModelSource) -> None:
 
 def _missing_weights(directory: Path) -> list[str]:
     index = directory / _INDEX
-    names = {_SINGLE}
+    names = {"model.safetensors"}
     if index.is_file():
         names = set(json.loads(index.read_text(encoding="utf-8"))["weight_map"].values())
     return sorted(name for name in names if not (directory / name).is_file())
@@ -195,7 +187,6 @@ def _snapshot(hub_id: str, revision: str, files: tuple[str, ...]) -> Path:
 
 
 def _hub_unavailable(hub_id: str, revision: str) -> str:
-    """Returns the message about files that are not in the cache while the hub is unavailable."""
     shown = revision[:12] if _COMMIT.fullmatch(revision) else revision
     cause = (
         "HF_HUB_OFFLINE is set"
@@ -212,7 +203,6 @@ def _public_name(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]", "-", name)
 
 
-_PROGRAM: Final = "workers.engines.start_plans"
 _LONGEST: Final[dict[EngineKind, int]] = {"cpu": 4096, "vllm_cpu": 4096, "vllm": 16_384}
 """Default limit of a rollout's context: long ones take hours on a CPU."""
 _MINUTE_S: Final = 60
@@ -298,7 +288,6 @@ def _plan(spec: BaseModelSpec, requested: ModelRequest, memory: TrainerMemory) -
 
 
 def _with_pace(spec: BaseModelSpec, memory: TrainerMemory) -> BaseModelSpec:
-    """Returns the model with its measured speed, which first estimates use, and prints it."""
     pace = _run_planner("pace", StartRequest(spec=spec, engine="cpu", memory=memory), StepPace)
     step = step_time(pace)
     _print_lines(
@@ -320,7 +309,7 @@ def _shown(seconds: float) -> str:
 def _run_planner(command: str, request: StartRequest, answer: type[M]) -> M:
     """Runs the planning module of the GPU plane, in a separate process that may import torch."""
     done = subprocess.run(  # noqa: S603 - our own program
-        running_module(_PROGRAM, command),
+        running_module("workers.engines.start_plans", command),
         input=request.model_dump_json(),
         stdout=subprocess.PIPE,
         text=True,

@@ -38,8 +38,6 @@ _PAGE_BYTES = 4096
 
 
 def http_ok(host: str, port: int, path: str) -> Callable[[int], bool]:
-    """Returns a probe that is true if GET returns 200."""
-
     def ready(pid: int) -> bool:
         del pid
         connection = http.client.HTTPConnection(host, port, timeout=1.0)
@@ -55,8 +53,6 @@ def http_ok(host: str, port: int, path: str) -> Callable[[int], bool]:
 
 
 def sandbox_answers(path: Path) -> Callable[[int], bool]:
-    """Returns a probe that is true if the sandbox's runner answers on its Unix socket."""
-
     def ready(pid: int) -> bool:
         del pid
         with socket_address(path) as address, socket.socket(socket.AF_UNIX) as probe:
@@ -72,7 +68,6 @@ def sandbox_answers(path: Path) -> Callable[[int], bool]:
 
 
 def processor_time(pid: int) -> int:
-    """Returns the clock ticks for which a process has computed; 0 if they are not known."""
     try:
         after_name = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2]
     except (OSError, UnicodeDecodeError):
@@ -118,7 +113,6 @@ class LogLine:
 
 
 _TRIES = 3
-_PAUSE_S = 0.03
 
 
 class StartInterrupted(EmbeddedError):
@@ -131,10 +125,7 @@ def wait_ready(
     interrupted: Callable[[], bool] = lambda: False,
     on_ready: Callable[[Child], None] = lambda _: None,
 ) -> None:
-    """Ticks until every child is ready, or is not required and is hopeless; calls `on_ready` for
-    each that is ready, as it becomes so. Raises `ChildFailed` once a required child is hopeless: it
-    has failed three times, or twice in the same way. Raises `StartInterrupted`.
-    """
+    """Raises `StartInterrupted`, and `ChildFailed` once a required child is hopeless."""
     reported = list[Child]()
     while True:
         for child in children:
@@ -151,11 +142,10 @@ def wait_ready(
         for child in children:
             child.tick()
             child.raise_if_hopeless(_TRIES)
-        time.sleep(_PAUSE_S)
+        time.sleep(0.03)
 
 
 def stop_in_order(waves: Iterable[Sequence[Child]]) -> None:
-    """Stops one wave after another; the children of one wave stop concurrently."""
     for wave in waves:
         for child in wave:
             child.signal_stop()

@@ -42,11 +42,8 @@ def create(log: Path) -> None:
 
 
 def rotate_full_log(full: Path, *, limit_bytes: int = LOG_BYTES) -> None:
-    """Moves the content of a log that has reached the limit to `.1`, that of `.1` to `.2`, and so
-    on. On a full disk the content is dropped. Never raises.
-
-    A child keeps its file open, so the log is copied and truncated, not renamed; children append,
-    so they continue at the new end. Lines written during the copy may be lost.
+    """Never raises; on a full disk the content is dropped. A child keeps its file open and appends,
+    so the log is copied and truncated, not renamed. Lines written during the copy may be lost.
     """
     try:
         if not full.exists() or full.stat().st_size < limit_bytes:
@@ -134,7 +131,6 @@ class Child:
         self._retry_at = 0.0
         self._stop_signalled_at = 0.0
         self._not_started = ""
-        """The failure of the last start, if no process could be started."""
         self._log_start = 0
         self._last_lines: tuple[object, ...] = ()
         self._repeats = False
@@ -144,7 +140,6 @@ class Child:
         return self._process.pid if self._process else None
 
     def tick(self) -> None:
-        """Reaps, restarts or probes the child, depending on its state."""
         now = time.monotonic()
         if self.state == "stopped":
             return
@@ -160,7 +155,6 @@ class Child:
             self._probe_answer(self._process.pid, self.spec.answers)
 
     def signal_stop(self) -> None:
-        """Sends the stop signal; the child is not restarted."""
         self.state = "stopped"
         self._stop_signalled_at = time.monotonic()
         if self._process is not None and self._process.poll() is None:
@@ -182,7 +176,6 @@ class Child:
         log.info("child_stopped", child=self.spec.name, after_s=duration_s)
 
     def log_tail(self) -> str:
-        """Returns the end of the log, and above it the cause of the failure where one is found."""
         try:
             text = self.spec.log.read_text(errors="replace")
         except OSError:
@@ -192,11 +185,9 @@ class Child:
         return "\n".join(end if cause is None else [f"the cause: {cause}", *end])
 
     def is_hopeless(self, tries: int) -> bool:
-        """Returns true for a child that was never ready and failed too often, or twice alike."""
         return not self.was_ready and (self.failures >= tries or self._repeats)
 
     def raise_if_hopeless(self, tries: int) -> None:
-        """Raises `ChildFailed` for a required child that is hopeless."""
         if self.spec.required and self.is_hopeless(tries):
             raise ChildFailed(
                 f"{self.spec.name} did not become ready; the end of {self.spec.log}:\n"
@@ -341,7 +332,6 @@ def run_once(
     text_in: str | None = None,
     timeout_s: float = 60.0,
 ) -> str:
-    """Runs a program to its end and returns its standard output. Raises `CommandFailed`."""
     line = (*run_as.prefix, *command)
     try:
         result = subprocess.run(  # noqa: S603 - programs found by this package, no shell
@@ -362,9 +352,6 @@ def run_once(
     return result.stdout
 
 
-_HOST = "127.0.0.1"
-
-
 def check_export(settings: Settings) -> None:
     """Raises `WrongOptions` if spans are to be exported and cannot be."""
     if settings.telemetry.span_export() is None:
@@ -376,9 +363,6 @@ def check_export(settings: Settings) -> None:
 
 
 def metrics_port(settings: Settings, state: InstallationState, queue: str) -> int | None:
-    """Returns the port on which the worker of a queue serves its metrics: the configured one
-    for `runs` and the next for `control`; else one of this directory, if there is a key to read it.
-    """
     configured, is_control = settings.telemetry.metrics_port, queue == "control"
     if configured is not None:
         return configured + is_control
@@ -388,7 +372,6 @@ def metrics_port(settings: Settings, state: InstallationState, queue: str) -> in
 
 
 def with_metrics_port(settings: Settings, state: InstallationState, queue: str) -> Settings:
-    """Returns the settings of the worker of a queue."""
     telemetry = settings.telemetry.model_copy(
         update={"metrics_port": metrics_port(settings, state, queue)}
     )
@@ -396,7 +379,6 @@ def with_metrics_port(settings: Settings, state: InstallationState, queue: str) 
 
 
 def metrics_urls(settings: Settings, state: InstallationState) -> dict[str, str]:
-    """Returns the address of each process that serves metrics, by its name."""
     urls = {}
     if settings.monitoring_key is not None:
         urls["api"] = f"{settings.public_url}/metrics"
@@ -404,7 +386,7 @@ def metrics_urls(settings: Settings, state: InstallationState) -> dict[str, str]
     for queue in ("runs", "control"):
         port = metrics_port(settings, state, queue)
         if port is not None:
-            urls[queue] = f"http://{_HOST}:{port}/metrics"
+            urls[queue] = f"http://127.0.0.1:{port}/metrics"
     return urls
 
 
@@ -448,7 +430,6 @@ def command_line(pid: int) -> str:
 
 
 def record(path: Path, pids: Mapping[str, int]) -> None:
-    """Writes the pids of the running children to a file that the next start reads."""
     entries = {name: [pid, fingerprint(pid)] for name, pid in pids.items()}
     scratch = path.with_suffix(".new")
     try:
@@ -461,9 +442,7 @@ def record(path: Path, pids: Mapping[str, int]) -> None:
 
 
 def stop_recorded(path: Path) -> list[str]:
-    """Stops every recorded process that still has the recorded identity. Returns their names.
-
-    Postgres gets the long timeout because it writes a checkpoint. The others get a short one: a
+    """Returns their names. Postgres gets long, to write a checkpoint; the others do not, since a
     worker whose broker crashed at the same moment may wait for it forever.
     """
     try:
@@ -489,11 +468,8 @@ def stop_recorded(path: Path) -> list[str]:
 
 
 def _is_recorded(pid: int, mark: str | None) -> bool:
-    """Returns true if the recorded process is alive, or if it ended since this boot and its group
-    still has members.
-
-    The kernel does not assign the number of a group that has members to a new process, so a group
-    without its leader is still the recorded group.
+    """The kernel does not assign the number of a group that has members to a new process, so a
+    group without its leader is still the recorded group.
     """
     if mark is None:
         return False
@@ -513,7 +489,6 @@ def _group_exists(pid: int) -> bool:
 
 
 def wait_gone(pid: int, mark: str, *, timeout_s: float) -> bool:
-    """Waits until the process has ended; returns false after `timeout_s`."""
     deadline = time.monotonic() + timeout_s
     while fingerprint(pid) == mark:
         if time.monotonic() > deadline:

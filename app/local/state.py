@@ -26,26 +26,18 @@ class EmbeddedError(Exception):
 
 
 class WrongOptions(EmbeddedError):
-    """Options or settings that contradict each other."""
-
     exit_code = exit_codes.WRONG_OPTIONS
 
 
 class BinaryMissing(EmbeddedError):
-    """No usable Postgres or Valkey on this machine."""
-
     exit_code = exit_codes.BINARY_MISSING
 
 
 class PortInUse(EmbeddedError):
-    """Another program uses the address that the API should listen on."""
-
     exit_code = exit_codes.PORT_IN_USE
 
 
 class DataDirBusy(EmbeddedError):
-    """Another supervisor owns the data directory."""
-
     exit_code = exit_codes.DATA_DIR_BUSY
 
 
@@ -56,32 +48,22 @@ class ChildFailed(EmbeddedError):
 
 
 class DataDirUnusable(EmbeddedError):
-    """The data directory is not writable for the supervisor, or not for the user of Postgres."""
-
     exit_code = exit_codes.DATA_DIR_UNUSABLE
 
 
 class ModelNotFound(EmbeddedError):
-    """Neither a directory nor a hub snapshot of a base model is available here."""
-
     exit_code = exit_codes.MODEL_NOT_FOUND
 
 
 class ModelRefused(EmbeddedError):
-    """A base model that cannot be trained or served here."""
-
     exit_code = exit_codes.MODEL_REFUSED
 
 
 class DoesNotFit(EmbeddedError):
-    """A base model that does not fit into the memory of this machine."""
-
     exit_code = exit_codes.DOES_NOT_FIT
 
 
 class EngineNotInstalled(EmbeddedError):
-    """The environment of vLLM is missing, and was not made."""
-
     exit_code = exit_codes.ENGINE_NOT_INSTALLED
 
 
@@ -90,10 +72,8 @@ _HIGHEST = 32_000
 
 
 def free_port(taken: frozenset[int] = frozenset()) -> int:
-    """Returns an unused loopback port below the kernel's range for outgoing connections.
-
-    The kernel may assign a port inside that range to a client while its server restarts; a client
-    that redials its stopped server can even connect to itself and block the port.
+    """Below the kernel's range for outgoing connections: a client could get a port inside it while
+    its server restarts, and one that redials its stopped server can even connect to itself.
     """
     highest = min(_HIGHEST, _first_outgoing_port() - 1)
     for _ in range(200):
@@ -152,7 +132,6 @@ class RunAs:
         return {"user": self.uid, "group": self.gid, "extra_groups": []}
 
     def own(self, path: Path) -> None:
-        """Changes the owner of a directory or file of the installation to the identity."""
         if self.uid is not None and self.gid is not None:
             os.chown(path, self.uid, self.gid)
 
@@ -171,11 +150,7 @@ _MAPPED = ("unshare", "--user", "--map-user=1000", "--map-group=1000")
 
 
 def unprivileged_user() -> RunAs:
-    """Returns the current user if it is not root, else a user namespace, else an existing
-    unprivileged user.
-
-    The namespace needs no chmod and no chown, but docker's default seccomp filter refuses it.
-    """
+    """The namespace needs no chmod and no chown, but docker's default seccomp filter refuses it."""
     if os.geteuid() != 0:
         return AS_OURSELVES
     if namespaces_work():
@@ -206,8 +181,6 @@ def service_user() -> RunAs:
 
 
 class _Below:
-    """The path of a name below the directory."""
-
     def __init__(self, name: str) -> None:
         self._name = name
 
@@ -232,7 +205,6 @@ class DataDir:
 
     @classmethod
     def existing(cls, path: Path) -> Self:
-        """Returns the directory of an installation. Raises `DataDirUnusable` if there is none."""
         directory = cls(path.expanduser().absolute())
         if not directory.state_file.exists():
             raise DataDirUnusable(f"no installation in {directory.root}: choose its --data-dir")
@@ -240,7 +212,6 @@ class DataDir:
 
     logs = _Below("logs")
     compute = _Below("compute")
-    """The ways in which engine and trainers of this directory compute on a CPU."""
     postgres = _Below("postgres")
     valkey = _Below("valkey")
     objects = _Below("objects")
@@ -280,7 +251,6 @@ class InstallationState:
         return cls(0, 0, 0).with_free_ports()
 
     def with_free_ports(self) -> Self:
-        """Returns the state with a new port for each one that another program uses."""
         ports = {name: getattr(self, name) for name in (*_PORTS, *_METRICS_PORTS)}
         for name, port in ports.items():
             if not port or not is_free("127.0.0.1", port):
@@ -294,7 +264,6 @@ _PORTS: Final = ("postgres_port", "valkey_port", "engine_port")
 
 
 def load_state(data_dir: DataDir) -> InstallationState:
-    """Reads the directory's state, or creates and saves a new one."""
     try:
         values = json.loads(data_dir.state_file.read_text())
     except FileNotFoundError:
@@ -356,7 +325,6 @@ def ownership(data_dir: DataDir) -> Iterator[None]:
 
 
 def owner_pid(data_dir: DataDir) -> int | None:
-    """Returns the pid of the supervisor that holds the lock, `None` if no process does."""
     try:
         with data_dir.lock_file.open("r") as file:
             try:

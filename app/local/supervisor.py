@@ -66,8 +66,6 @@ _WORDS: Final = {
 
 
 class StartProgress:
-    """Shows the lines of one start. The seconds count from the constructor's call."""
-
     def __init__(self, show: Callable[[str], None]) -> None:
         self._show = show
         self._started = time.monotonic()
@@ -78,7 +76,6 @@ class StartProgress:
         self._show(f"starting {parts or 'the API and the workers'}; logs are in {logs}")
 
     def ready(self, name: str) -> None:
-        """Reports a ready child, once."""
         if name not in self._ready:
             self._ready.add(name)
             self.done(_WORDS.get(name, name))
@@ -91,7 +88,6 @@ _LOADING_S: Final = 180.0
 """Seconds for loading: half a gigabyte of libraries may come from a cold disk."""
 _SILENT_S: Final = 600.0
 """Seconds without a log line: vLLM compiles and captures graphs for minutes silently."""
-_STOPPING_S: Final = 20.0
 
 
 def engine_child(
@@ -129,13 +125,12 @@ def engine_child(
         progress=log_size(log),
         works=(lambda _: None) if on_vllm else processor_time,  # vLLM may hang in a loop
         cause=root_cause if on_vllm else lambda _: None,
-        stop_timeout_s=_STOPPING_S,
+        stop_timeout_s=20.0,
         directory=data_dir.root,
     )
 
 
 def _sizes(chosen: ChosenModel | None, data_dir: DataDir) -> tuple[str, ...]:
-    """Returns the arguments that the plan of a start gives its engine."""
     if chosen is None:
         return ()
     match chosen.engine:
@@ -163,7 +158,6 @@ _STOP_TIMEOUT_S = 90.0  # longer than the sum of the children's own stop timeout
 
 
 def shut_down(path: Path) -> bool:
-    """Stops the supervisor and leftover children. Returns false if nothing was running."""
     root = path.expanduser().absolute()
     if not root.is_dir():
         return False
@@ -192,8 +186,6 @@ def _stop_owner(data_dir: DataDir, pid: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Announcement:
-    """JSON object that is printed once every child is ready."""
-
     base_url: str
     api_key: str
     admin_key: str
@@ -249,8 +241,6 @@ _STOP_WAVES = (("api", "runs", "control"), ("engine", "sandbox"), ("valkey",), (
 
 
 class Supervisor:
-    """Runs one start of one data directory, from stopping leftovers to the ordered stop."""
-
     def __init__(self, data_dir: DataDir, options: UpOptions, host: HostSettings) -> None:
         self._data_dir = data_dir
         self._options = options
@@ -269,9 +259,7 @@ class Supervisor:
         *,
         on_part: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """Starts every child, reports once, restarts children until a stop signal, stops in order.
-        `on_part` gets a line for each part of the start that is done, with the seconds so far.
-
+        """`on_part` gets a line for each part of the start that is done, with the seconds so far.
         Raises `EmbeddedError` if the first start fails; every child is stopped in this case.
         """
         with ownership(self._data_dir), _woken_by_signals(self._on_stop_signal) as wake_up:
@@ -329,7 +317,6 @@ class Supervisor:
         self._launch(replace(spec, niceness=self._host.niceness))
 
     def _start_servers(self, state: InstallationState) -> PostgresServer | None:
-        """Starts Postgres and Valkey unless a URL is configured; does not wait for readiness."""
         postgres = None
         if self._host.database_url is None:
             postgres = layout.postgres_server(state, self._data_dir, self._host)
@@ -342,7 +329,6 @@ class Supervisor:
     def _prepare_database(
         self, postgres: PostgresServer | None, state: InstallationState, settings: Settings
     ) -> InstallationState:
-        """Creates roles, the newest schema and the development keys while the engine loads."""
         if postgres is not None:
             provision(postgres, state)
         if settings.owner_database_url is not None:
@@ -364,7 +350,6 @@ class Supervisor:
             _drain(wake_up)
 
     def _maintain(self) -> None:
-        """Bounds logs, keeps the reserve, and writes pids that could not be written before."""
         now = time.monotonic()
         if now < self._maintained_at + _MAINTENANCE_S:
             return
@@ -413,7 +398,6 @@ class Supervisor:
 
 
 def refuse_taken_port(port: int) -> None:
-    """Raises `PortInUse`."""
     if accepts(HOST, port) or not is_free(HOST, port):
         raise PortInUse(f"{HOST}:{port} is in use: choose another --port")
 

@@ -29,10 +29,7 @@ MOST_DAYS: Final = 365
 
 
 class Administrator(Person[Administration]):
-    """A signed-in administrator: the owner of a session, with the services of the organization."""
-
     async def shown_key(self, value: str, *, name: str, back: str, label: str) -> Response:
-        """Renders the page with the value of a new key. `back` is the page of its list."""
         return await self.page(
             "administration/new_key.html", value=value, key_name=name, back=back, label=label
         )
@@ -53,7 +50,6 @@ async def _form(request: Request, administrator: "SignedInAdministrator") -> Map
 
 
 def sent_name(form: Mapping[str, str]) -> str:
-    """Returns the name of a new object. Raises `InvalidRequest` for an empty one."""
     name = text_of(form, "name", longest=LONGEST_NAME).strip()
     if not name:
         raise InvalidRequest("Enter a name.", param="name")
@@ -70,7 +66,6 @@ def sent_lifetime_s(form: Mapping[str, str]) -> int | None:
 
 
 def kept_s(form: Mapping[str, str]) -> int:
-    """Returns the seconds for which a replaced key is valid still."""
     return _DAY_S if form.get("keep_old") else 0
 
 
@@ -86,7 +81,6 @@ _PAGE: Final = 50
 async def projects_page(
     visitor: SignedInAdministrator, archived: bool = False, after: After = None
 ) -> Response:
-    """Lists the projects, oldest first; archived ones on request."""
     projects, more = await visitor.services.projects().page(
         archived=archived, after=after, limit=_PAGE
     )
@@ -110,7 +104,6 @@ async def create_project(visitor: SignedInAdministrator, form: AdminForm) -> Res
 async def project_page(
     project_id: str, visitor: SignedInAdministrator, after: After = None
 ) -> Response:
-    """Shows a project and its keys, oldest first."""
     project = await visitor.services.projects().get(project_id)
     keys, more = await visitor.services.project_keys(project_id).page(
         after=after, limit=_PAGE, usable=None
@@ -144,7 +137,6 @@ async def archive_project(
 
 @router.post("/{project_id}/keys")
 async def create_key(project_id: str, visitor: SignedInAdministrator, form: AdminForm) -> Response:
-    """Creates a service account with its key, and shows the key, which no later page does."""
     account, key = await visitor.services.service_accounts(project_id).create(
         sent_name(form), with_key=True, lifetime_s=sent_lifetime_s(form)
     )
@@ -159,7 +151,6 @@ async def create_key(project_id: str, visitor: SignedInAdministrator, form: Admi
 async def rotate_key(
     project_id: str, key_id: str, visitor: SignedInAdministrator, form: AdminForm
 ) -> Response:
-    """Makes a key in place of another one, and shows it, which no later page does."""
     key = await visitor.services.service_accounts(project_id).replace_key(
         key_id, keep_s=kept_s(form)
     )
@@ -199,7 +190,6 @@ async def admin_keys_page(visitor: SignedInAdministrator, after: After = None) -
 
 @admin_keys_router.post("")
 async def create_admin_key(visitor: SignedInAdministrator, form: AdminForm) -> Response:
-    """Creates an admin key and shows it, which no later page does."""
     owned, value = await visitor.services.admin_keys().create(
         sent_name(form), lifetime_s=sent_lifetime_s(form)
     )
@@ -210,7 +200,6 @@ async def create_admin_key(visitor: SignedInAdministrator, form: AdminForm) -> R
 async def rotate_admin_key(
     key_id: str, visitor: SignedInAdministrator, form: AdminForm
 ) -> Response:
-    """Makes an admin key in place of another one, and shows it, which no later page does."""
     owned, value = await visitor.services.admin_keys().replace(key_id, keep_s=kept_s(form))
     return await visitor.shown_key(value, name=owned.key.name, back=_HERE, label=_LABEL)
 
@@ -237,7 +226,6 @@ class UsageLine:
 
 @usage_router.get("/usage")
 async def usage_page(request: Request, visitor: SignedIn) -> Response:
-    """Shows the days with usage, newest first."""
     service = usage_service(context_of(request.app), visitor.owner.tenant)
     end = (int(time.time()) // _DAY_S + 1) * _DAY_S
 

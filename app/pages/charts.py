@@ -39,7 +39,6 @@ class Line:
 
     @property
     def shared_steps(self) -> list[int]:
-        """The steps that outlines of the same blocks share: the last of each block."""
         shared = [step for step in self.values if (step + 1) % self.every == 0]
         return shared if len(shared) >= _FEWEST_SHARED else list(self.values)
 
@@ -53,7 +52,6 @@ class Chart:
 
     @property
     def steps(self) -> list[int]:
-        """The steps of the table: evenly spaced ones, validations, and each line's extremes."""
         points = {step for line in self.lines if line.mark == "points" for step in line.values}
         steps = {step for line in self.lines for step in line.values}
         shown = set(thin(sorted(points), SHOWN_STEPS))
@@ -68,14 +66,12 @@ class Chart:
 
     @property
     def summary(self) -> str:
-        """The chart in a sentence, for readers who cannot see it."""
         steps = {step for line in self.lines for step in line.values}
         lines = "; ".join(map(_in_words, self.lines))
         return f"{lines}; steps {min(steps)} to {max(steps)}."
 
 
 def _spikes(curve: Curve, count: int) -> set[int]:
-    """Returns the steps of the lowest and highest values, of each stretch if there may be many."""
     steps = sorted(curve)
     values = [curve[step] for step in steps]
     return {steps[index] for index in extremes(values, max(count, _ENDS_AND_EXTREMES))}
@@ -100,7 +96,6 @@ _SHARE: Final = "share"
 def charts(
     curves: Curves, watched: ObjectiveCurves, every: Mapping[str, int] = _WHOLE
 ) -> list[Chart]:
-    """Returns the charts with points. `every` has the block sizes of training outlines."""
     made = [
         _outcome(curves, watched),
         _lost(curves),
@@ -141,7 +136,6 @@ def _outcome(curves: Curves, watched: ObjectiveCurves) -> Chart:
 
 
 def _band(curves: Curves) -> list[Line]:
-    """Returns the edges of the band in which four fifths of the training rewards are."""
     labels = {"90th percentile": names.REWARD_P90, "10th percentile": names.REWARD_P10}
     edges = {name: curves.get((name, "train"), _NOTHING) for name in labels.values()}
     if not all(edges.values()):
@@ -150,7 +144,6 @@ def _band(curves: Curves) -> list[Line]:
 
 
 def _lost(curves: Curves) -> Chart:
-    """Returns the chart of lost rollouts: of all, of validations, and by failure class."""
     graded = curves.get((names.ROLLOUTS_VALID, "train"), _NOTHING)
     lost = curves.get((names.DISCARDED_COUNT, "train"), _NOTHING)
     lines = [

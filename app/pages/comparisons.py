@@ -44,7 +44,6 @@ class ComparedJob:
 async def compare_page(
     visitor: SignedIn, ids: Annotated[list[str] | None, Query()] = None
 ) -> Response:
-    """Shows curves of some jobs on one axis each. `ids` is repeated, or separated by commas."""
     chosen = list(dict.fromkeys(one for part in ids or () for one in part.split(",") if one))
     if not 1 < len(chosen) <= COLOURS:
         raise InvalidRequest(f"Choose from 2 to {COLOURS} jobs of the list to compare them.")
@@ -105,7 +104,6 @@ def _charts(
 async def pass_rates_page(
     job_id: str, visitor: SignedIn, split: Split = "valid", at_least: Reward = 1.0
 ) -> Response:
-    """Shows the numbers of rows that are never, sometimes and always right, over the steps."""
     job = await visitor.services.jobs().get(job_id)
     counts = await visitor.services.rollouts().pass_counts(job_id, split, at_least=at_least)
 

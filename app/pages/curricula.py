@@ -42,8 +42,6 @@ _MOST_BYTES: Final = 4 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class SentExamples:
-    """The form as it was sent, so that the page can show it again."""
-
     name: str = ""
     kind: ExampleKind = ExampleKind.WORDS
     instructions: str = ""
@@ -55,13 +53,11 @@ class SentExamples:
 
     @property
     def lines(self) -> list[Mapping[str, str]]:
-        """Returns the lines of the form, with empty ones to type in."""
         count = len(self.cells) + (_MORE if self.wants_more else 0)
         return [*self.cells, *({},) * (min(count, MOST_LINES) - len(self.cells))]
 
 
 def kind_named(name: str) -> ExampleKind:
-    """Returns a kind that can be typed. Raises `InvalidRequest`."""
     found = next((kind for kind in TYPED if kind.value == name), None)
     if found is None:
         raise InvalidRequest("There is no such kind of examples. Choose one of the page.")
@@ -118,8 +114,6 @@ _MOST_BYTES_ROWS: Final = 2 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class CurriculumRows:
-    """The first rows of a curriculum."""
-
     practised: ReadExamples
     kept: ReadExamples
     """Held-out rows; empty without a validation file."""
@@ -130,7 +124,6 @@ class CurriculumRows:
 
     @property
     def remarks(self) -> list[ExampleRemark]:
-        """Returns the remarks of both files, and those about the two together."""
         found = [*self.practised.remarks, *self.kept.remarks]
         asked = set(map(question_of, self.practised.rows))
         both = sum(question_of(row) in asked for row in self.kept.rows)
@@ -201,7 +194,6 @@ async def examples_page(visitor: SignedIn, kind: str = "words") -> Response:
 
 @router.post("")
 async def make_examples(visitor: SignedIn, sent: ExamplesForm) -> Response:
-    """Makes a curriculum, or shows the form again with remarks; an error stores nothing."""
     if sent.wants_more:
         return await _form(visitor, sent, ())
     read = await asyncio.to_thread(_read_curricula, sent)
@@ -226,7 +218,6 @@ async def make_examples(visitor: SignedIn, sent: ExamplesForm) -> Response:
 
 @router.post("/from-feedback")
 async def make_from_feedback(visitor: SignedIn, form: OwnForm) -> Response:
-    """Makes a curriculum of pairs from all feedback of the project."""
     name = form.get("name", "").strip()[:64]
     options = BuildOptions("dpo", corrections_as_pairs=True)
     request = BuildRequest(options, _SHARE, None, name or "Feedback", None)
@@ -241,7 +232,6 @@ async def make_from_feedback(visitor: SignedIn, form: OwnForm) -> Response:
 
 @router.get("/{curriculum_id}")
 async def curriculum_page(curriculum_id: str, visitor: SignedIn) -> Response:
-    """Shows the first examples, what is wrong with them, and the students to teach."""
     curriculum = await visitor.services.curricula().get(curriculum_id)
     rows = await rows_of(visitor, curriculum)
     students, _ = await visitor.services.students().page(after=None, limit=_LISTED)

@@ -44,7 +44,6 @@ _HEADERS: Final = {
 
 @documentation_router.get("/docs")
 async def without_slash() -> Response:
-    """Redirects to the first page, below which the links of all pages are relative."""
     return RedirectResponse("docs/", status_code=307, headers=dict(HEADERS))
 
 
@@ -85,7 +84,6 @@ async def specification(request: Request) -> Response:
 
 @reference_router.get("/docs/reference")
 async def reference_without_slash() -> Response:
-    """Redirects to the page, whose links are relative."""
     return RedirectResponse("reference/", status_code=307, headers=_REFERENCE_HEADERS)
 
 

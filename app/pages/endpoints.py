@@ -38,8 +38,6 @@ from app.tools.tools import ToolSpec
 
 @dataclass(frozen=True, slots=True)
 class TestLog:
-    """The result of one test, which is shown once and is not stored."""
-
     __test__ = False
 
     passed: bool
@@ -100,7 +98,6 @@ async def _test_grader(
 
 
 def _parts(result: Any) -> Iterator[CheckResult]:
-    """Yields what a grader says about each of its parts, and the reason of the whole."""
     if result.reason is not None:
         yield CheckResult("reason", "passed", result.reason)
     for name, score in result.sub_scores.items():
@@ -140,9 +137,7 @@ _CURVES: Final[Mapping[Noun, tuple[UseCurve, ...]]] = {
 
 
 def use_curves(registered: RegisteredVersion) -> tuple[UseCurve, ...]:
-    """Returns the curves of jobs that measure the calls of an object. Those of a tool have its
-    name in theirs; the others are about the only grader or environment of a job.
-    """
+    """Only curves of a tool have its name in theirs: a job has one grader or environment."""
     if registered.noun is Noun.TOOL:
         return tuple(
             (chart, title, unit, names.tool_metric(registered.name, metric))
@@ -152,7 +147,6 @@ def use_curves(registered: RegisteredVersion) -> tuple[UseCurve, ...]:
 
 
 def addresses(registered: RegisteredVersion) -> list[str]:
-    """Returns the addresses of an object in their shown form, without duplicates."""
     return list(dict.fromkeys(_addresses(_MODELS.get(registered.noun, ()), registered.definition)))
 
 
@@ -161,7 +155,6 @@ def hosts(called: Sequence[str]) -> list[str]:
 
 
 def users(registered: RegisteredVersion, jobs: Sequence[Job], own: Collection[str]) -> list[Job]:
-    """Returns the jobs that were created with an object, or with one of its addresses."""
     return [job for job in jobs if _uses(job, registered, own)]
 
 
@@ -191,7 +184,6 @@ def _uses(job: Job, registered: RegisteredVersion, own: Collection[str]) -> bool
 def _definitions(
     options: Mapping[str, Any], registered: RegisteredVersion
 ) -> Iterator[dict[str, Any]]:
-    """Yields the definitions of a job that may be the object."""
     match registered.noun:
         case Noun.TOOL:
             for tool in options.get("tools") or ():
@@ -211,7 +203,6 @@ def _definitions(
 router = APIRouter(include_in_schema=False, route_class=PageRoute, prefix="/endpoints")
 Kind = Literal["tools", "graders", "environments"]
 _KINDS: Final[tuple[Kind, ...]] = ("tools", "graders", "environments")
-_LISTED: Final = 50
 _JOBS: Final = 50
 """Newest jobs that are searched for calls of an endpoint."""
 
@@ -230,13 +221,10 @@ class ListedEndpoint:
 async def endpoints_page(
     visitor: SignedIn, kind: Kind | None = None, after: After = None
 ) -> Response:
-    """Lists objects of each kind, or of one kind behind `after`."""
     jobs = await _newest_jobs(visitor)
     shown = _KINDS if kind is None else (kind,)
     found = {
-        one: await visitor.services.endpoints(one).page(
-            after=after if kind else None, limit=_LISTED
-        )
+        one: await visitor.services.endpoints(one).page(after=after if kind else None, limit=50)
         for one in shown
     }
     named = [registered for rows, _ in found.values() for registered in rows]

@@ -17,7 +17,6 @@ _PAGE: Final = 50
 
 @router.get("")
 async def evals_page(visitor: SignedIn, after: After = None) -> Response:
-    """Lists the evals, newest first. Each reinforcement job has one of its own."""
     evals, more = await visitor.services.evals().page(
         after=after, limit=_PAGE, descending=True, order_by="created_at"
     )
@@ -26,7 +25,6 @@ async def evals_page(visitor: SignedIn, after: After = None) -> Response:
 
 @router.get("/{eval_id}")
 async def eval_page(eval_id: str, visitor: SignedIn, after: After = None) -> Response:
-    """Shows an eval and its runs, newest first."""
     of = await visitor.services.evals().get(eval_id)
     runs, more = await visitor.services.eval_runs().page(
         eval_id, status=None, after=after, limit=_PAGE, descending=True
@@ -37,7 +35,6 @@ async def eval_page(eval_id: str, visitor: SignedIn, after: After = None) -> Res
 eval_runs_router = APIRouter(
     include_in_schema=False, route_class=PageRoute, prefix="/evals/{eval_id}/runs/{run_id}"
 )
-_PAGE_RUNS: Final = 20
 _STATUSES: Final[tuple[ItemStatus, ...]] = ("pass", "fail", "error")
 _MOST_ROWS: Final = 2**31 - 1
 _Row = Annotated[
@@ -55,11 +52,10 @@ async def run_page(
     row: _Row = None,
     after: After = None,
 ) -> Response:
-    """Shows a run with its output items, in the order of the items."""
     of = await visitor.services.evals().get(eval_id)
     run = await visitor.services.eval_runs().get(eval_id, run_id)
     items, more = await visitor.services.eval_runs().items(
-        eval_id, run_id, status=status, after=after, limit=_PAGE_RUNS, descending=False, index=row
+        eval_id, run_id, status=status, after=after, limit=20, descending=False, index=row
     )
     return await visitor.page(
         "evals/eval_run.html",
@@ -76,7 +72,6 @@ async def run_page(
 
 @eval_runs_router.get("/baseline")
 async def run_baseline_page(eval_id: str, run_id: str, visitor: SignedIn) -> Response:
-    """Shows the spread of each item's samples, and whether there is something to learn."""
     of = await visitor.services.evals().get(eval_id)
     run = await visitor.services.eval_runs().get(eval_id, run_id)
     baseline = await visitor.services.eval_runs().baseline(eval_id, run_id)
@@ -90,7 +85,6 @@ async def run_baseline_page(eval_id: str, run_id: str, visitor: SignedIn) -> Res
 
 
 def _answer(item: OutputItem) -> str:
-    """Returns the text of the sample: that of its last message, or what was graded without one."""
     output: Any = item.sample.get("output")
     message = output[-1] if isinstance(output, list) and output else {}
     content = message.get("content") if isinstance(message, dict) else None

@@ -53,7 +53,6 @@ class KindText:
     columns: tuple[Column, ...]
     """Columns of the form; empty for a kind that comes from files only."""
     recipe: str
-    """Id of the recipe that practises it."""
     method: MethodType
 
 
@@ -112,12 +111,10 @@ _MARKS: Final = (
 
 
 def kind_of(row: Mapping[str, Any]) -> ExampleKind | None:
-    """Returns the kind of a row; `None` for one that no recipe can rate."""
     return next((kind for key, kind in _MARKS if key in row), None)
 
 
 def row_of(kind: ExampleKind, cells: Mapping[str, str], instructions: str) -> dict[str, Any]:
-    """Returns the row of typed cells. Raises `CellFault` for one that is missing or no number."""
     for column in KINDS[kind].columns:
         if column.needed and not cells.get(column.name, "").strip():
             raise CellFault(f"“{column.label}” is empty")
@@ -155,7 +152,6 @@ def _number(text: str) -> int | float:
 
 
 def question_of(row: Mapping[str, Any]) -> str:
-    """Returns the last text that a person wrote in a row."""
     given = row.get("input")
     messages = given.get("messages") if isinstance(given, dict) else row.get("messages")
     texts = messages if isinstance(messages, list) else []
@@ -185,12 +181,10 @@ def wanted_of(row: Mapping[str, Any]) -> str:
 
 
 def worse_of(row: Mapping[str, Any]) -> str:
-    """Returns the worse answer of a pair; empty for other rows."""
     return _answer(row, "non_preferred_output") if "non_preferred_output" in row else ""
 
 
 def topics_of(row: Mapping[str, Any]) -> list[str]:
-    """Returns the topics of a row: its tags, else those of older rows and of samples."""
     named = (tags_of(row, name) for name in (TAG_FIELD, TOPIC, "tag", "kind"))
     return next((tags for tags in named if tags), [])
 
@@ -226,8 +220,6 @@ _ROLES: Final[Mapping[str, Role]] = {
 
 
 class TableExamples:
-    """Reads the lines of one table as cells of the form. Raises `TableFault`."""
-
     def __init__(self, content: Content, kind: ExampleKind) -> None:
         self._content = content
         self._form = csv_form(content, encoding=None, delimiter=None, has_header=True)
@@ -236,7 +228,6 @@ class TableExamples:
 
     @property
     def unread(self) -> list[str]:
-        """Returns the named columns that no example has."""
         taken = {*self._titles.values()}
         return [name for name in self._form.header if name not in taken] if taken else []
 
@@ -260,9 +251,7 @@ class TableExamples:
         return CsvForm(self._form.encoding, self._form.delimiter, tuple(columns[:width]))
 
     def _named(self, kind: ExampleKind) -> tuple[ExampleKind, dict[str, str]] | None:
-        """Returns the first kind that the table names in full, with the title of each column;
-        `None` for a table without titles. Raises `TableFault` for one that names a part of them.
-        """
+        """Raises `TableFault` for a table that names a part of a kind; `None` without titles."""
         names_some = False
         for each in (kind, *(other for other in TYPED if other is not kind)):
             found = _titles(self._form.header, each)
@@ -280,7 +269,6 @@ class TableExamples:
 
 
 def _titles(header: Sequence[str], kind: ExampleKind) -> dict[str, str]:
-    """Returns the title of each column of a kind that a table has."""
     try:
         found = guess(header, Columns(), KINDS[kind].method)
     except UnusableColumns as fault:
@@ -312,8 +300,6 @@ class ExampleRemark:
 
 @dataclass(slots=True)
 class ReadExamples:
-    """Examples that were read; nothing is stored while a remark is an error."""
-
     kind: ExampleKind | None
     rows: list[dict[str, Any]] = field(default_factory=list)
     remarks: list[ExampleRemark] = field(default_factory=list)
@@ -329,7 +315,6 @@ class ReadExamples:
 def read_typed(
     kind: ExampleKind, cells: Sequence[Mapping[str, str]], pasted: str, instructions: str
 ) -> ReadExamples:
-    """Reads the cells of a form, then the lines pasted from a spreadsheet; skips empty lines."""
     read = ReadExamples(kind)
     typed = [(f"Line {number}", line) for number, line in enumerate(cells, start=1)]
     for where, line in (*typed, *_pasted(read, kind, pasted)):
@@ -340,7 +325,6 @@ def read_typed(
 def _add(
     read: ReadExamples, where: str, cells: Mapping[str, str], instructions: str, *, cure: str
 ) -> None:
-    """Adds the row of some cells, or what is wrong with them. Empty lines are left out."""
     if read.kind is None or not any(text.strip() for text in cells.values()):
         return
     try:
@@ -395,7 +379,6 @@ def read_file(content: bytes, filename: str, kind: ExampleKind, instructions: st
 def _read_content(
     held: HeldContent, filename: str, kind: ExampleKind, instructions: str
 ) -> ReadExamples:
-    """Raises `TableFault`."""
     match format_of(held, filename, None):
         case "jsonl":
             read = read_lines(held.content)
@@ -410,7 +393,6 @@ def _read_content(
 
 
 def _read_table(table: TableExamples, instructions: str) -> ReadExamples:
-    """Reads the lines of a table. Raises `TableFault`."""
     read = ReadExamples(table.kind)
     if table.unread:
         shown = ", ".join(f"“{name:.40}”" for name in table.unread[:_MOST_COLUMNS])

@@ -22,7 +22,6 @@ class FileStatistics:
     summary: FileSummary | None
     """`None` for a file that no job may read."""
     issues: Sequence[PreflightIssue]
-    """The issues about the file and the model."""
 
 
 async def file_statistics(
@@ -36,7 +35,6 @@ async def file_statistics(
 
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute, prefix="/files")
-_PAGE: Final = 50
 _FIRST_ROWS: Final = 10
 _Name = Annotated[str | None, Query(max_length=200), BeforeValidator(lambda sent: sent or None)]
 """A name of a form's choice; the empty choice is none."""
@@ -44,11 +42,10 @@ _Name = Annotated[str | None, Query(max_length=200), BeforeValidator(lambda sent
 
 @router.get("")
 async def files_page(visitor: SignedIn, purpose: _Name = None, after: After = None) -> Response:
-    """Lists the files, newest first."""
     if purpose is not None and purpose not in LISTED_PURPOSES:
         raise refused_value("purpose", f"it must be one of {', '.join(LISTED_PURPOSES)}")
     rows, more = await visitor.services.files().page(
-        purpose=purpose, after=after, limit=_PAGE, order="desc"
+        purpose=purpose, after=after, limit=50, order="desc"
     )
     return await visitor.page(
         "files/files.html",

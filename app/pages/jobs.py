@@ -55,9 +55,6 @@ from app.rollouts.rollouts import Baseline
 from app.rollouts.trajectory import FailureClass
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
-_PAGE: Final = 20
-_EVENTS: Final = 30
-_CHECKPOINTS: Final = 10
 _CLASSES: Final = frozenset(FailureClass)
 RowRewards = Mapping[int, float]
 """Mean reward by the number of the row."""
@@ -67,7 +64,7 @@ RowRewards = Mapping[int, float]
 async def home(
     request: Request, visitor: SignedIn, status: JobStatus | None = None, after: After = None
 ) -> Response:
-    jobs, more = await visitor.services.jobs().page(after=after, limit=_PAGE, status=status)
+    jobs, more = await visitor.services.jobs().page(after=after, limit=20, status=status)
     ends = await visitor.services.curves().ends([job.id for job in jobs], LISTED)
     owners = await visitor.services.jobs().owners(jobs)
     return await visitor.page(
@@ -94,7 +91,7 @@ async def job_page(
     """Shows a job. A page that refreshes itself gets 204 while nothing has changed."""
     job = await visitor.services.jobs().get(job_id)
     events, more_events = await visitor.services.events().page(
-        job_id, after=None, limit=_EVENTS, kind="message"
+        job_id, after=None, limit=30, kind="message"
     )
     position = job.queue.position if job.queue else ""
     newest = events[0].id if events else ""
@@ -108,7 +105,7 @@ async def job_page(
     links = await visitor.services.events().tracker_links(job_id) if job.integrations else []
     histogram = await _histogram(visitor, job, curves)
     checkpoints, more_checkpoints = await visitor.services.events().checkpoints(
-        job_id, after=None, limit=_CHECKPOINTS
+        job_id, after=None, limit=10
     )
     return await visitor.page(
         "job_part.html" if wants_part(request) else "job.html",
@@ -160,7 +157,6 @@ def _shown(
 
 
 async def _histogram(visitor: Visitor, job: Job, curves: CurvesOfJob) -> HistogramStrip | None:
-    """Returns the rewards of evenly spaced training steps; `None` without rollouts of them."""
     ends = [point.step for point in curves.ends({names.REWARD_MEAN}) if point.split == "train"]
     if not ends:
         return None
@@ -172,7 +168,6 @@ async def _histogram(visitor: Visitor, job: Job, curves: CurvesOfJob) -> Histogr
 async def _row_rewards(
     visitor: Visitor, job: Job, ends: Sequence[MetricPoint]
 ) -> tuple[RowRewards, RowRewards] | tuple[()]:
-    """Returns each row's mean reward in the first and last validation; empty without two."""
     steps = validated_steps(watched_by(job.method), ends)
     if steps is None:
         return ()
@@ -252,7 +247,6 @@ _FALLBACK: Final[Split] = "valid"
 async def report_page(
     job_id: str, visitor: SignedIn, by: Annotated[str, Query(max_length=80)] = TAG_FIELD
 ) -> Response:
-    """Shows the report, in all and by the values of the field `by`; 404 with the reason."""
     job = await visitor.services.jobs().get(job_id)
     report = await visitor.services.rollouts().report(job_id)
     steps = [0, report["step"]]
@@ -288,7 +282,6 @@ async def report_page(
 
 
 def _comparisons(report: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yields each comparison with its label; older reports lack some values."""
     parts = {label: report.get(name) for name, label in _COMPARISONS.items()}
     for name, compared in (report.get("components") or {}).items():
         parts[f"{name}{_part_of(compared, report)}"] = compared
@@ -300,7 +293,6 @@ def _comparisons(report: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]
 
 
 def _part_of(compared: dict[str, Any], report: dict[str, Any]) -> str:
-    """Returns the number of rows on which a component is compared, if not all of them."""
     rows = compared.get("rows")
     return "" if rows is None or rows == report["rows"] else f" ({rows} of {report['rows']} rows)"
 
@@ -317,9 +309,7 @@ async def stream(
     after: After = None,
     last_event_id: _LastId = None,
 ) -> Response:
-    """Sends `news` for each event behind `after` and each change of the job's state. Answers 204,
-    after which a browser does not connect again, for a job that has ended.
-    """
+    """Answers 204, after which a browser does not connect again, for a job that has ended."""
     opened = await visitor.services.streams().open(
         job_id, after=after, last_event_id=last_event_id, with_points=False
     )

@@ -32,18 +32,14 @@ _TOOL: Final = "tool "
 
 @dataclass(frozen=True, slots=True)
 class PlaygroundForm:
-    """A form of the playground as it was sent, to be shown again."""
-
     models: tuple[str, str]
     prompt: str = ""
     max_tokens: str = str(_TOKENS)
     temperature: str = "1"
     tools: Sequence[str] = ()
-    """Ids of the registered tools that the models may call."""
 
     @classmethod
     def of(cls, form: Mapping[str, str]) -> Self:
-        """Raises `InvalidRequest` for a form without a prompt."""
         asked = cls(
             (form.get("first", ""), form.get("second", "")),
             text_of(form, "prompt", longest=LONGEST_TEXT),
@@ -56,7 +52,6 @@ class PlaygroundForm:
         return asked
 
     def options(self) -> dict[str, Any]:
-        """Returns the options of each turn of both models. Raises `InvalidRequest`."""
         return {
             "max_completion_tokens": int(_number(self.max_tokens, "max_tokens", 1, _MOST_TOKENS)),
             "temperature": _number(self.temperature, "temperature", 0, _HOTTEST),
@@ -83,8 +78,6 @@ PlayKind = Literal["turn", "text", "reasoning", "call", "reply", "done", "error"
 
 @dataclass(frozen=True, slots=True)
 class PlayEvent:
-    """A step of a chat, in the order in which a page shows them."""
-
     kind: PlayKind
     text: str = ""
     """More of the text, the arguments of a call, the output of a tool, or the fault."""
@@ -99,8 +92,6 @@ class _BrokenOff(Exception):
 
 
 class ToolLoop:
-    """One chat of one model."""
-
     def __init__(
         self,
         services: Factory,
@@ -119,7 +110,6 @@ class ToolLoop:
         self._reply = StreamedReply()
 
     async def play(self) -> AsyncGenerator[PlayEvent, None]:
-        """Yields the chat as it goes. A fault is its last event."""
         try:
             for _ in range(MOST_TURNS):
                 yield PlayEvent("turn")
@@ -143,7 +133,6 @@ class ToolLoop:
             yield PlayEvent("error", str(fault))
 
     async def _sample(self) -> AsyncIterator[PlayEvent]:
-        """Yields the texts of a turn while the engine samples it."""
         self._reply = StreamedReply()
         stream = await self._services.completions().chat_stream(
             {**self._body, "messages": self._messages}
@@ -185,7 +174,6 @@ class ToolLoop:
         return PlayEvent("reply", broken["message"])
 
     async def _run(self, calls: Sequence[Json]) -> AsyncIterator[PlayEvent]:
-        """Runs the calls of a turn at the same time, and answers in their order."""
         for call in calls:
             function = call["function"]
             yield PlayEvent("call", function["arguments"], function["name"])
@@ -207,7 +195,6 @@ class ToolLoop:
 
 
 def _function(tool: ToolSpec) -> Json:
-    """Returns the tool as a model is offered it, with the schema that it was registered with."""
     sent = tool.model_extra or {}
     function = {name: sent[name] for name in ("description", "parameters") if sent.get(name)}
     return {"type": "function", "function": {"name": tool.name, **function}}
@@ -234,8 +221,6 @@ class PlayedTurn:
 
 @dataclass(slots=True)
 class ModelAnswer:
-    """A model's whole chat, or the reason why there is none."""
-
     model: str
     turns: list[PlayedTurn] = field(default_factory=list)
     tokens: int | None = None
@@ -269,7 +254,6 @@ class ModelAnswer:
                 assert_never(event.kind)
 
     def _reply(self, event: PlayEvent) -> None:
-        """Adds an output to the first call without one."""
         waiting = [call for call in self.turns[-1].calls if call.output is None]
         if waiting:
             waiting[0].output = event.text
@@ -316,14 +300,12 @@ async def _until_ended(
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 _LISTED: Final = 200
-_TOOLS: Final = 40
 _TOOL_MODELS: Final = TypeAdapter(ToolSpec)
 _STREAMED: Final = {"cache-control": "no-store", "x-accel-buffering": "no"}
 
 
 @router.get("/models")
 async def models_page(visitor: SignedIn, model: str | None = None) -> Response:
-    """Shows the models. `model` is chosen in the playground, beside the model it was made of."""
     found = await visitor.services.models().all()
     names = [one.name for one in found]
     chosen = next((one for one in found if one.name == model), found[-1])
@@ -379,7 +361,7 @@ async def _plays(visitor: Visitor, asked: PlaygroundForm) -> list[Play]:
 
 async def _callable_tools(visitor: Visitor) -> list[RegisteredVersion]:
     """Returns the newest tools with an endpoint of their own; an MCP server's need a session."""
-    rows, _ = await visitor.services.tools().page(after=None, limit=_TOOLS)
+    rows, _ = await visitor.services.tools().page(after=None, limit=40)
     return [one for one in rows if not is_served(one.definition)]
 
 

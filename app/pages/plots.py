@@ -18,7 +18,6 @@ from app.rollouts.metrics import MetricPoint
 from app.rollouts.rollouts import BINS, PASS_KINDS, BaselineRow, RewardHistogram, RowMean
 
 COLUMNS: Final = 24
-"""Steps that are shown."""
 _LEFT: Final = 44.0
 _RIGHT: Final = 350.0
 _TOP: Final = 8.0
@@ -39,8 +38,6 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class HistogramStrip:
-    """A histogram for each step, side by side: the darker a cell, the larger its share."""
-
     histogram: RewardHistogram
 
     @property
@@ -69,7 +66,6 @@ class HistogramStrip:
 
     @property
     def summary(self) -> str:
-        """The chart in a sentence, for readers who cannot see it."""
         first, last = (self._upper_half(step) for step in (self.steps[0], self.steps[-1]))
         middle = (self.histogram.low + self.histogram.high) / 2
         return (
@@ -96,8 +92,6 @@ _MOST_ROWS: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """One value of a scatter chart."""
-
     x: float
     y: float
     label: str
@@ -111,8 +105,6 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """All spots at one place, as a circle of the drawing."""
-
     x: float
     y: float
     radius: float
@@ -122,8 +114,6 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A value on an axis; its line crosses the drawing."""
-
     at: float
     value: float
 
@@ -135,7 +125,6 @@ class Scatter:
     x_label: str
     y_label: str
     summary: str
-    """The chart in a sentence, for readers who cannot see it."""
     spots: Sequence[Spot]
 
     @property
@@ -176,8 +165,6 @@ class Scatter:
 
 @dataclass(frozen=True, slots=True)
 class _Axis:
-    """An axis from its lowest to its highest value, with 0 on it."""
-
     low: float
     high: float
     begin: float
@@ -197,7 +184,6 @@ class _Axis:
 
     @property
     def marks(self) -> list[Mark]:
-        """The two ends, and 0."""
         return [Mark(self.position(value), value) for value in sorted({self.low, 0.0, self.high})]
 
 
@@ -210,7 +196,6 @@ def _names(spots: Sequence[Spot]) -> str:
 def spread_parts(
     rows: Sequence[BaselineRow], links: Mapping[int, str], *, listed: int
 ) -> dict[str, Any]:
-    """Returns the parts of a page about a baseline, of which `listed` rows are in its table."""
     return {
         "kinds": PASS_KINDS,
         "chart": _spread_chart(rows, links),
@@ -221,7 +206,6 @@ def spread_parts(
 
 
 def _spread_chart(rows: Sequence[BaselineRow], links: Mapping[int, str]) -> Scatter | None:
-    """Returns the chart, whose dots lead to the addresses of their rows; `None` without a row."""
     if not rows:
         return None
     spots = [Spot.of_row(one.row, one.mean, one.deviation, href=links[one.row]) for one in rows]
@@ -238,13 +222,10 @@ def _spread_chart(rows: Sequence[BaselineRow], links: Mapping[int, str]) -> Scat
 
 
 LISTED: Final = (REWARD.valid, LOSSES.valid, names.DISCARDED_SHARE)
-"""Curves whose first and last values the list shows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Progress of a job: the value that measures its success, before training and now."""
-
     before: float | None
     now: float | None
     is_reward: bool
@@ -266,7 +247,6 @@ class Standing:
 
 
 def standing(job: Job, points: Sequence[MetricPoint]) -> Standing:
-    """Returns the standing by validations, or by training until there is a second one."""
     watched = watched_by(job.method)
     ends: dict[tuple[str, Split], list[MetricPoint]] = {}
     for point in points:
@@ -293,8 +273,6 @@ _COSTS: Final = (("Completion tokens", "completion_tokens"), ("Seconds of a roll
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One held-out row before and after training."""
-
     row: int
     before: RowMean
     after: RowMean
@@ -320,8 +298,6 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class CostChange:
-    """A cost of a rollout before and after training, with the 95 % interval of its change."""
-
     label: str
     before: float
     after: float
@@ -330,7 +306,6 @@ class CostChange:
 
 
 def pairs_of(means: Sequence[RowMean], tuned_step: int) -> list[Pair]:
-    """Returns the rows that were sampled before and after, the greatest loss first."""
     by_row_and_step = {(mean.prompt_index, mean.step): mean for mean in means}
     rows = sorted({mean.prompt_index for mean in means})
     pairs = [
@@ -342,13 +317,11 @@ def pairs_of(means: Sequence[RowMean], tuned_step: int) -> list[Pair]:
 
 
 def most_changed(pairs: Sequence[Pair]) -> list[Pair]:
-    """Returns the pairs whose reward changed most, up or down; none that stayed the same."""
     changed = [pair for pair in pairs if pair.difference]
     return sorted(changed, key=lambda pair: -abs(pair.difference or 0.0))[:MOST_CHANGED]
 
 
 def cost_changes(pairs: Sequence[Pair]) -> Iterator[CostChange]:
-    """Yields the change of tokens and time, over the rows that were graded before and after."""
     for label, name in _COSTS:
         sides = [
             (pair.row, getattr(pair.before, name), getattr(pair.after, name)) for pair in pairs
@@ -365,7 +338,6 @@ def cost_changes(pairs: Sequence[Pair]) -> Iterator[CostChange]:
 def quadrant(
     job_id: str, split: Split, pairs: Sequence[Pair], *, tuned_step: int
 ) -> Scatter | None:
-    """Returns the changes of reward over those of tool calls; `None` without such a pair."""
     spots = [
         Spot.of_row(
             pair.row,
@@ -411,8 +383,6 @@ _UNTAGGED: Final = ""
 
 @dataclass(frozen=True, slots=True)
 class TagComparison:
-    """The rows with one tag before and after training."""
-
     tag: str
     """Empty for the rows without a tag."""
     wins: int
@@ -430,9 +400,7 @@ class TagComparison:
 def by_tag(
     pairs: Sequence[Pair], tags: Mapping[int, Sequence[str]], *, known: Range | None = None
 ) -> list[TagComparison]:
-    """Returns the tags, those that lost most first. A row with several tags counts for each; empty
-    if no row has one. `known`: range of the rewards by the grader's definition.
-    """
+    """A row with several tags counts for each. `known`: range of the rewards by the grader."""
     graded = [pair for pair in pairs if pair.difference is not None]
     if not any(pair.row in tags for pair in graded):
         return []

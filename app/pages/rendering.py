@@ -20,8 +20,6 @@ from app.kit.slots import SharedSlots
 
 PART: Final = "hx-request"
 """Header of a request with which a page refreshes a part of itself."""
-_HTML: Final = "text/html"
-_JSON: Final = "application/json"
 
 
 def wants_page(headers: Mapping[str, str]) -> bool:
@@ -37,14 +35,12 @@ def wants_page(headers: Mapping[str, str]) -> bool:
 
 
 def prefers_html(headers: Mapping[str, str]) -> bool:
-    """Returns true if the client accepts HTML and does not prefer JSON."""
     accepted = _qualities(headers.get("accept", ""))
-    html = accepted.get(_HTML, 0.0)
-    return html > 0 and html >= accepted.get(_JSON, 0.0)
+    html = accepted.get("text/html", 0.0)
+    return html > 0 and html >= accepted.get("application/json", 0.0)
 
 
 def _qualities(header: str) -> dict[str, float]:
-    """Returns the quality of each range of an `Accept` header; 0 for one that cannot be read."""
     found = dict[str, float]()
     for entry in header.lower().split(","):
         kind, *parameters = (part.strip() for part in entry.split(";"))
@@ -85,7 +81,6 @@ def share(value: float | None) -> str:
 
 
 def change(value: float | None) -> str:
-    """Formats a difference with its sign."""
     if value is None:
         return _ABSENT
     return f"{'+' if value > 0 else '−' if value < 0 else '±'}{number(abs(value))}"
@@ -118,18 +113,15 @@ def iso(unix: float) -> str:
 
 
 def words(name: str) -> str:
-    """Writes a name of the API as words: `validating_files` as `validating files`."""
     return name.replace("_", " ")
 
 
 def cut(text: str, length: int = CUT_AT) -> str:
-    """Cuts a text and says by how much."""
     left_out = len(text) - length
     return text if left_out <= 0 else f"{text[:length]}… ({left_out:,} more characters)"
 
 
 def pretty(value: Any) -> str:
-    """Indents JSON, or a text that is JSON, unless it is nested so deeply that this explodes."""
     try:
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     except RecursionError:
@@ -143,7 +135,6 @@ def pretty(value: Any) -> str:
 
 
 def _depth(text: str) -> int:
-    """Returns how deep brackets are nested in a text, those in quotes included."""
     depth = deepest = 0
     for letter in text:
         if letter in "[{":
@@ -178,7 +169,6 @@ async def made_on_thread(principal: Principal, make: Callable[[], Made]) -> Made
 
 
 def job_labels(jobs: Sequence[Job]) -> list[str]:
-    """Returns the suffix of each job, or its id where it has none or shares it."""
     counts = Counter(job.suffix for job in jobs)
     return [job.suffix if job.suffix and counts[job.suffix] == 1 else job.id for job in jobs]
 
@@ -211,16 +201,13 @@ TEMPLATES.filters.update({made.__name__: made for made in _FILTERS})
 
 
 def page(name: str, status_code: int = 200, **values: Any) -> HTMLResponse:
-    """Renders a template with the values that it names; a missing one is an error."""
     content = TEMPLATES.get_template(name).render(**values)
     return HTMLResponse(content, status_code=status_code, headers={**HEADERS, **_PRIVATE})
 
 
 def redirect(path: str) -> Response:
-    """Leads a browser from a form to a page, which it gets."""
     return RedirectResponse(path, status_code=303, headers=dict(HEADERS))
 
 
 def wants_part(request: Request) -> bool:
-    """Returns True for a request with which a page refreshes a part of itself."""
     return request.headers.get(PART) == "true"

@@ -20,11 +20,9 @@ from app.rollouts.rollouts import RolloutFilter, RolloutOrder, RolloutRow
 from app.rollouts.trajectory import FailureClass, StopReason
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute, prefix="/jobs/{job_id}")
-_PAGE: Final = 20
 _SIBLINGS: Final = 100
 """Limit of shown siblings; a step samples at most 80 rollouts of a row."""
 _Number = Annotated[int, Field(ge=0, le=2**31 - 1)]
-"""A bound of rewards in the query of a page."""
 
 
 class Filter(BaseModel):
@@ -61,7 +59,6 @@ class Filter(BaseModel):
         )
 
     def query(self, **changed: object) -> str:
-        """Returns the fields as a query, with some of them changed."""
         values = {**self.model_dump(mode="json", exclude_defaults=True), **changed}
         return urlencode({name: value for name, value in values.items() if value is not None})
 
@@ -75,7 +72,7 @@ async def rollouts_page(
         job_id,
         sent.to_filter(),
         after=sent.after,
-        limit=_PAGE,
+        limit=20,
         order_by=sent.order_by,
         descending=sent.newest,
     )
@@ -119,7 +116,6 @@ async def rollout_page(job_id: str, rollout_id: str, visitor: SignedIn) -> Respo
 
 
 async def _neighbours(visitor: Visitor, row: RolloutRow) -> list[RolloutRow | None]:
-    """Returns the best rollouts of the same row at the step before and after."""
     means = await visitor.services.rollouts().row_means(
         row.job_id, row.split, prompt_index=row.prompt_index
     )
@@ -158,7 +154,6 @@ async def row_page(
     before: _Number | None = None,
     now: _Number | None = None,
 ) -> Response:
-    """Shows a row at two steps side by side, by default the first and the last one."""
     job = await visitor.services.jobs().get(job_id)
     means = await visitor.services.rollouts().row_means(job_id, split, prompt_index=index)
     if not means:
@@ -179,19 +174,15 @@ async def row_page(
 
 
 def _side(step: int, group: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    first = min((one["row"] for one in group), key=_sample, default=None)
+    rows: list[RolloutRow] = [one["row"] for one in group]
+    first = min(rows, key=lambda row: row.sample_index, default=None)
     shown = None if first is None else (first, transcript(first))
     return {"step": step, "group": group, "shown": shown}
-
-
-def _sample(row: RolloutRow) -> int:
-    return row.sample_index
 
 
 async def _group(
     visitor: Visitor, job_id: str, *, split: Split, step: int, row: int
 ) -> Sequence[Mapping[str, Any]]:
-    """Returns the rollouts of a row at a step, best first, with their relative rewards."""
     rows, _ = await visitor.services.rollouts().page(
         job_id,
         RolloutFilter(split=split, step=step, prompt_index=row),

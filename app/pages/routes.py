@@ -22,9 +22,9 @@ from app.pages.jobs import router as jobs
 from app.pages.jobs import streams_router as streams
 from app.pages.models import router as models
 from app.pages.rollouts import router as rollouts
-from app.pages.student_chat import router as student_chat
 from app.pages.student_plans import router as plans
 from app.pages.student_progress import router as progress
+from app.pages.students import chat_router as student_chat
 from app.pages.students import router as students
 from app.pages.transcripts import router as token_pages
 from app.pages.visitors import router as sign_in

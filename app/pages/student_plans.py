@@ -45,8 +45,6 @@ RECIPE: Final = "recipe"
 
 @dataclass(frozen=True, slots=True)
 class ShownPlan:
-    """A compiled plan with its price and what stands in its way."""
-
     recipe: PlanRecipe
     plan: CompiledPlan
     call: JobRequest
@@ -81,7 +79,6 @@ async def shown_plan(
 
 
 def knobs_of(recipe: PlanRecipe, sent: Mapping[str, str]) -> Knobs:
-    """Returns the recipe's positions, with those that were chosen. Raises `InvalidRequest`."""
     chosen: dict[str, Any] = {name: sent[name] for name in CHOICES if sent.get(name)}
     for name in SLIDERS:
         if sent.get(name):
@@ -107,7 +104,6 @@ def _position(name: str, sent: str) -> int:
 @dataclass(frozen=True, slots=True)
 class KnobText:
     label: str
-    """The question that the knob answers."""
     least: str = ""
     most: str = ""
     choices: tuple[tuple[str, str], ...] = ()
@@ -151,7 +147,6 @@ _HIGH: Final = 67
 
 
 def knob_words(knob: KnobName, position: Any) -> str:
-    """Returns what a knob at a position means for the student, in one sentence."""
     match knob:
         case "practice_mode":
             words = _PRACTICE.get(str(position), "The student practises as often as you chose.")
@@ -228,7 +223,6 @@ class PlanQuery(BaseModel):
 
 @router.get("/practice")
 async def recipes_page(name: str, visitor: SignedIn, curriculum: Id = "") -> Response:
-    """Shows the recipes, first the one that fits the chosen examples."""
     student = await visitor.services.students().get(name)
     curricula, _ = await visitor.services.curricula().page(after=None, limit=_LISTED)
     chosen = await _chosen(visitor, curriculum)
@@ -253,7 +247,6 @@ async def recipes_page(name: str, visitor: SignedIn, curriculum: Id = "") -> Res
 
 @router.get("/estimate")
 async def estimate_part(name: str, visitor: SignedIn, recipe: Id, curriculum: Id = "") -> Response:
-    """Shows the price of a recipe with its own positions: part of the page of recipes."""
     await visitor.services.students().get(name)
     await _chosen(visitor, curriculum)
     plan = await shown_plan(visitor, name, recipe, curriculum=curriculum, knobs={})
@@ -276,7 +269,6 @@ async def plan_page(
 
 @router.post("/plan")
 async def start(name: str, visitor: SignedIn, form: OwnForm) -> Response:
-    """Makes the job of a plan, which trains from the model that answers for the student now."""
     await visitor.services.students().get(name)
     knobs = {knob: form.get(knob, "") for knob in (*CHOICES, *SLIDERS)}
     recipe, curriculum = form.get("recipe", ""), form.get("curriculum", "")

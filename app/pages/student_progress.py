@@ -37,8 +37,6 @@ class RightCount:
 
 @dataclass(frozen=True, slots=True)
 class Headway:
-    """Right answers to the questions that are kept for tests."""
-
     before: RightCount
     now: RightCount
     is_preference: bool = False
@@ -85,7 +83,6 @@ def share_tally(share: float, rows: int) -> RightCount:
 
 
 def weak_topics(rows: Mapping[int, bool], topics: Mapping[int, Sequence[str]]) -> list[TopicTally]:
-    """Returns the topics with too few right answers, the weakest first."""
     of_topic = defaultdict[str, list[bool]](list)
     for row, is_right in rows.items():
         for topic in topics.get(row, ()):
@@ -108,14 +105,11 @@ def weak_sentence(weak: Sequence[TopicTally], headway: Headway) -> str:
     return f"Still weak at {named}."
 
 
-_TARGET: Final = "target"
 _POINTS: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
 class ComparisonWords:
-    """The result of one comparison of the gate, for a reader without statistics."""
-
     subject: str
     sentence: str
     passed: bool
@@ -136,11 +130,10 @@ def headline(skill: Skill) -> str:
 
 
 def verdicts(skill: Skill, names: Mapping[str, str]) -> Iterator[ComparisonWords]:
-    """Yields the comparisons of a decided skill. `names` are those of the evals."""
     if skill.status is SkillStatus.RUNNING:
         return
     for each in skill.comparisons:
-        is_target = each.subject == _TARGET
+        is_target = each.subject == "target"
         subject = "What it practised" if is_target else names.get(each.subject, each.subject)
         yield ComparisonWords(subject, _sentence(each), each.passes)
     if len(skill.comparisons) < 2:  # noqa: PLR2004 - the target alone
@@ -183,8 +176,6 @@ _VALID: Final[Split] = "valid"
 
 @dataclass(frozen=True, slots=True)
 class BeforeAndAfter:
-    """A question of the tests with the answers before and after practice."""
-
     question: str
     before: str
     after: str
@@ -255,7 +246,6 @@ _NOTHING: Final[Mapping[str, Any]] = {"headway": None, "first": None, "weak": ""
 async def _counts(
     visitor: Visitor, job: Job, report: Mapping[str, Any] | None
 ) -> tuple[Split, Sequence[PassCount]]:
-    """Returns the counts of the report's rollouts, else of the validations."""
     rollouts = visitor.services.rollouts()
     if report is not None:
         counts = await rollouts.pass_counts(job.id, REPORT, at_least=RIGHT)
@@ -267,7 +257,6 @@ async def _counts(
 async def _preferences(
     visitor: Visitor, job: Job, report: Mapping[str, Any] | None, rows: int
 ) -> Headway | None:
-    """Returns the progress of a job that learns from pairs; `None` before its second test."""
     compared = None if report is None else report.get("preference_accuracy")
     if report is not None and compared:
         rows = int(report["rows"])
@@ -284,7 +273,6 @@ async def _preferences(
 async def _examples(
     visitor: Visitor, job: Job, split: Split, rows: Mapping[int, Json], steps: Sequence[int]
 ) -> list[BeforeAndAfter]:
-    """Returns the questions whose answers changed most."""
     rollouts, ends = visitor.services.rollouts(), (steps[0], steps[-1])
     means = await rollouts.row_means(job.id, split, steps=ends)
     shown = list[BeforeAndAfter]()

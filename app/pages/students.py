@@ -1,27 +1,33 @@
-"""The pages of students: lessons, tests, what must not be forgotten, promotion."""
+"""The pages of students: lessons, tests, what must not be forgotten, promotion, chat."""
 
+import asyncio
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, assert_never, get_args
+from urllib.parse import urlencode
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Query, Request, Response
 
 from app.evals.data_sources import SampledSource
 from app.evals.evals import EvalRunStatus, NewEval
 from app.graders.definitions import read_grader
-from app.kit.errors import InvalidRequest, NotFound
+from app.http.requests import LONGEST_TEXT, text_of, unless_client_hangs_up
+from app.kit.errors import InvalidRequest, NotFound, RequestError
+from app.kit.fields import Json
 from app.kit.texts import TOOL_NAME
+from app.models.chat import StoredCompletion
 from app.models.models import STUDENT_PREFIX
 from app.pages.curricula import kept_rows, rows_of
-from app.pages.examples import KINDS, ExampleKind
+from app.pages.examples import KINDS, ExampleKind, text_of_content
 from app.pages.rendering import redirect
 from app.pages.student_plans import STUDENT
 from app.pages.student_progress import RightCount, headline, verdicts
 from app.pages.visitors import OwnForm, PageRoute, SignedIn, Visitor
 from app.settings import known_by_name
 from app.teaching.coach.sessions import OPEN_SESSIONS, CoachSession, CoachStatus, Phase
+from app.teaching.feedback.feedback import LONGEST_COMMENT, SentFeedback
 from app.teaching.recipes.recipes import PlanRecipe
 from app.teaching.students.students import MAX_REGRESSION_EVALS, Skill, SkillStatus, Student
 
@@ -35,8 +41,6 @@ FROM_SAMPLE: Final = "sample:"
 
 @dataclass(frozen=True, slots=True)
 class KeptSet:
-    """A set that a student must not forget, and what the student could do when it was made."""
-
     name: str
     tally: RightCount | None
     """`None` until all of its questions were answered."""
@@ -50,7 +54,6 @@ class KeptSet:
 
 
 async def kept_sets(visitor: Visitor, student: Student, names: Mapping[str, str]) -> list[KeptSet]:
-    """Returns the sets of a student. `names` are those of the evals that still exist."""
     found = list[KeptSet]()
     for each in student.regression_sets:
         tally = None
@@ -89,7 +92,6 @@ async def keep(visitor: Visitor, name: str, source: str) -> Student:
 
 
 async def _questions(visitor: Visitor, source: str) -> tuple[PlanRecipe, str, list[dict[str, Any]]]:
-    """Returns recipe, title and rows. Raises `InvalidRequest` for rows that no grader rates."""
     recipes = visitor.services.recipes()
     if source.startswith(FROM_SAMPLE):
         recipe_id = source.removeprefix(FROM_SAMPLE)
@@ -114,8 +116,6 @@ async def _questions(visitor: Visitor, source: str) -> tuple[PlanRecipe, str, li
 _NAME: Final = re.compile(TOOL_NAME)
 router = APIRouter(include_in_schema=False, route_class=PageRoute, prefix="/teach")
 _LISTED: Final = 50
-_SKILLS: Final = 20
-_JOBS: Final = 10
 _Verb = Literal["pause", "resume", "cancel"]
 _PHASES: Final = {
     Phase.MEASURING: "It measures what the student can do.",
@@ -124,7 +124,6 @@ _PHASES: Final = {
     Phase.TRAINING: "It lets the student practise.",
     Phase.GATING: "It compares the new version with the one that answers now.",
 }
-"""The activity of a session in a sentence."""
 
 
 @router.get("")
@@ -153,7 +152,6 @@ async def students_page(visitor: SignedIn) -> Response:
 
 @router.post("/students")
 async def make_student(visitor: SignedIn, form: OwnForm) -> Response:
-    """Makes a student, with the chosen samples as what it must not forget."""
     name = form.get("name", "").strip()
     if _NAME.match(name) is None:
         raise InvalidRequest(
@@ -170,8 +168,8 @@ async def make_student(visitor: SignedIn, form: OwnForm) -> Response:
 @router.get("/students/{name}")
 async def student_page(name: str, visitor: SignedIn) -> Response:
     student = await visitor.services.students().get(name)
-    skills, more = await visitor.services.students().skills(name, after=None, limit=_SKILLS)
-    jobs, _ = await visitor.services.jobs().page(after=None, limit=_JOBS, metadata={STUDENT: name})
+    skills, more = await visitor.services.students().skills(name, after=None, limit=20)
+    jobs, _ = await visitor.services.jobs().page(after=None, limit=10, metadata={STUDENT: name})
     names = await _eval_names(visitor, student, skills)
     kept = await kept_sets(visitor, student, names)
     curricula, _ = await visitor.services.curricula().page(after=None, limit=_LISTED)
@@ -200,7 +198,6 @@ async def student_page(name: str, visitor: SignedIn) -> Response:
 
 @router.post("/students/{name}/keep")
 async def keep_set(name: str, visitor: SignedIn, form: OwnForm) -> Response:
-    """Adds questions that the student must not forget."""
     await keep(visitor, name, form.get("source", ""))
     return redirect(f"/teach/students/{name}")
 
@@ -221,7 +218,6 @@ async def promote(name: str, visitor: SignedIn, form: OwnForm) -> Response:
 async def move_session(
     name: str, session_id: str, verb: _Verb, visitor: SignedIn, _: OwnForm
 ) -> Response:
-    """Pauses, resumes or cancels a session of the Coach."""
     sessions = visitor.services.coach_sessions()
     if (await sessions.get(session_id)).student != name:
         raise NotFound("There is no such session of this student.")
@@ -232,7 +228,6 @@ async def move_session(
 
 @router.post("/students/{name}/roll-back")
 async def roll_back(name: str, visitor: SignedIn, form: OwnForm) -> Response:
-    """Lets an earlier skill answer again, or the base model if none is named."""
     await visitor.services.students().roll_back(name, form.get("skill") or None)
     return redirect(f"/teach/students/{name}")
 
@@ -240,26 +235,21 @@ async def roll_back(name: str, visitor: SignedIn, form: OwnForm) -> Response:
 async def _eval_names(
     visitor: Visitor, student: Student, skills: Sequence[Skill]
 ) -> dict[str, str]:
-    """Returns the names of the evals that the gate compares; a deleted one has none."""
     wanted = {each.eval_id for each in student.regression_sets}
     wanted |= {pair.eval_id for skill in skills for pair in skill.runs}
     names = dict[str, str]()
     for eval_id in sorted(wanted):
-        try:
+        with suppress(NotFound):
             names[eval_id] = (await visitor.services.evals().get(eval_id)).name
-        except NotFound:
-            continue
     return names
 
 
 async def _samples(visitor: Visitor) -> list[tuple[str, str]]:
-    """Returns id and name of each recipe whose sample can be kept."""
     recipes = visitor.services.recipes()
     return [(name, (await recipes.get(name)).name) for name in SAMPLES]
 
 
 def _coach_verbs(status: CoachStatus) -> list[tuple[_Verb, str]]:
-    """Returns the actions of a session, with the words of their buttons."""
     if status not in OPEN_SESSIONS:
         return []
     running: tuple[_Verb, str] = ("pause", "Pause the Coach")
@@ -269,9 +259,141 @@ def _coach_verbs(status: CoachStatus) -> list[tuple[_Verb, str]]:
 
 
 def _coach_sentence(session: CoachSession | None) -> str:
-    """Returns what a session does, or why it does not."""
     if session is None:
         return ""
     if session.status is CoachStatus.RUNNING:
         return _PHASES[session.progress.phase]
     return session.reason or f"It is {session.status}."
+
+
+chat_router = APIRouter(
+    include_in_schema=False, route_class=PageRoute, prefix="/teach/students/{name}"
+)
+ChatJudgement = Literal["up", "down", "correct", "first", "second"]
+Id = Annotated[str, Query(max_length=128)]
+
+
+@chat_router.get("/chat")
+async def chat_page(
+    name: str, visitor: SignedIn, answer: Id = "", other: Id = "", thanks: Id = ""
+) -> Response:
+    student = await visitor.services.students().get(name)
+    read = visitor.services.stored_completions().get
+    stored = [await read(each) for each in (answer, other) if each]
+    said = stored[0].messages if stored else []
+    return await _shown(visitor, student, said, stored, thanks=thanks, wants_two=bool(other))
+
+
+@chat_router.post("/chat")
+async def ask(name: str, request: Request, visitor: SignedIn, form: OwnForm) -> Response:
+    """Asks once, or twice to compare. The answers end with the browser's connection."""
+    student = await visitor.services.students().get(name)
+    prompt = text_of(form, "prompt", longest=LONGEST_TEXT)
+    if not prompt.strip():
+        raise InvalidRequest("The question is empty. Type one, and press Ask.", param="prompt")
+    before = form.get("after", "")
+    # A chat is addressed by the completion that it continues, so that no page has to carry it.
+    stored = await visitor.services.stored_completions().get(before) if before else None
+    messages: list[Json] = []
+    if stored is not None:
+        messages = [*stored.messages, {"role": "assistant", "content": _answer(stored)}]
+    wants_two = bool(form.get("two"))
+    body = {
+        "model": f"{STUDENT_PREFIX}{name}",
+        "messages": [*messages, {"role": "user", "content": prompt}],
+        "max_completion_tokens": 512,
+        "temperature": 1.0,
+        "stream": False,
+        "store": True,
+        "metadata": {"student": name},
+    }
+    try:
+        ids = await unless_client_hangs_up(request, _ask(visitor, body, 2 if wants_two else 1))
+    except RequestError as error:
+        return await _shown(
+            visitor, student, messages, (), refused=error, prompt=prompt, wants_two=wants_two
+        )
+    return _to(name, dict(zip(("answer", "other"), ids, strict=False)))
+
+
+@chat_router.post("/feedback")
+async def judge(name: str, visitor: SignedIn, form: OwnForm) -> Response:
+    await visitor.services.students().get(name)
+    answer, other = form.get("answer", ""), form.get("other", "")
+    judgement = next(
+        (each for each in get_args(ChatJudgement) if each == form.get("judgement")), None
+    )
+    if judgement is None:
+        raise InvalidRequest("Choose what you think of the answer: one of the buttons below it.")
+    correction = text_of(form, "correction", longest=LONGEST_TEXT)
+    kind, values = _values(judgement, answer, other, correction)
+    comment = text_of(form, "comment", longest=LONGEST_COMMENT).strip() or None
+    sent = SentFeedback(kind, values, comment=comment, author="teaching pages")
+    await visitor.services.feedback().give(sent)
+    kept = (other, "") if judgement == "second" else (answer, "" if judgement == "first" else other)
+    shown = {"answer": kept[0], "other": kept[1], "thanks": kind}
+    return _to(name, {key: value for key, value in shown.items() if value})
+
+
+def _values(
+    judgement: ChatJudgement, answer: str, other: str, correction: str
+) -> tuple[Literal["thumbs", "correction", "preference"], dict[str, Any]]:
+    match judgement:
+        case "up" | "down":
+            return "thumbs", {"completion_id": answer, "rating": judgement}
+        case "correct":
+            if not correction.strip():
+                raise InvalidRequest("Type what the student should have answered.")
+            return "correction", {"completion_id": answer, "correction": correction}
+        case "first" | "second":
+            chosen = (answer, other) if judgement == "first" else (other, answer)
+            names = ("chosen_completion_id", "rejected_completion_id")
+            return "preference", dict(zip(names, chosen, strict=True))
+        case _:
+            assert_never(judgement)
+
+
+async def _ask(visitor: Visitor, body: dict[str, Any], times: int) -> list[str]:
+    replies = await asyncio.gather(
+        *(visitor.services.completions().chat(dict(body)) for _ in range(times))
+    )
+    return [str(reply["id"]) for reply in replies]
+
+
+def _answer(stored: StoredCompletion) -> str:
+    message: Mapping[str, Any] = stored.reply["choices"][0]["message"]
+    return text_of_content(message.get("content"))
+
+
+async def _shown(
+    visitor: Visitor,
+    student: Student,
+    said: Sequence[Mapping[str, Any]],
+    answers: Sequence[StoredCompletion],
+    *,
+    refused: RequestError | None = None,
+    thanks: str = "",
+    prompt: str = "",
+    wants_two: bool,
+) -> Response:
+    return await visitor.page(
+        "students/chat.html",
+        lambda: {
+            "said": [
+                {"role": str(one.get("role")), "text": text_of_content(one.get("content"))}
+                for one in said
+            ],
+            "answers": [(one.id, _answer(one), one.model) for one in answers],
+        },
+        status_code=200 if refused is None else refused.status_code,
+        student=student,
+        thanks=thanks,
+        longest=LONGEST_TEXT,
+        error="" if refused is None else refused.message,
+        prompt=prompt,
+        wants_two=wants_two,
+    )
+
+
+def _to(name: str, query: Mapping[str, str]) -> Response:
+    return redirect(f"/teach/students/{name}/chat?{urlencode(query)}")

@@ -43,8 +43,6 @@ class ShownCall:
 
 @dataclass(frozen=True, slots=True)
 class ShownMessage:
-    """One message of the row, or a turn of the policy with its calls."""
-
     role: str
     text: str
     turn: int | None = None
@@ -55,9 +53,7 @@ class ShownMessage:
     calls: list[ShownCall] = field(default_factory=list)
     more_calls: int = 0
     reward: float | None = None
-    """The reward that an environment gave for the turn."""
     done: bool = False
-    """True if the environment ended the episode."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +64,6 @@ class ShownTranscript:
 
 @dataclass(frozen=True, slots=True)
 class GraderNote:
-    """Score and reason of one grader; the whole grader's name is empty."""
-
     name: str
     score: float | None
     reason: str
@@ -77,7 +71,6 @@ class GraderNote:
 
 
 def transcript(row: RolloutRow) -> ShownTranscript:
-    """Returns the row's own messages and the turns of the policy, each with its calls."""
     texts, prompt = _Texts(), prompt_messages(row)
     turns: list[Json] = row.trace["turns"]
     shown = [_message(message, texts) for message in prompt[:SHOWN_TURNS]]
@@ -87,7 +80,6 @@ def transcript(row: RolloutRow) -> ShownTranscript:
 
 
 def grader_notes(row: RolloutRow) -> list[GraderNote]:
-    """Returns the components with the reasons and errors of each, by name."""
     reasons: Mapping[str, str] = row.trace.get("grader_reasons") or {}
     errors: Mapping[str, str] = row.trace.get("grader_errors") or {}
     return [
@@ -181,9 +173,7 @@ _SHOWN_TOKENS: Final = 4096
 _LISTED: Final = 20
 _LONGEST: Final = 200
 """Characters of a token that a page shows."""
-_EMPTY: Final = "∅"
 _MARKED: Final = str.maketrans({"\n": "↵\n", "\r": "␍", "\t": "→\t"})
-_SPACE: Final = "·"
 _PROBABILITIES: Final = (0.99, 0.9, 0.7, 0.4, 0.2, 0.05, 0.01)
 """Least probability of the classes 1 to 7; a token below all is of class 8."""
 _RATIOS: Final = (0.5, 0.8, 0.95, 1.05, 1.25, 2.0)
@@ -196,11 +186,9 @@ _UNKNOWN: Final = "blank"
 class ShownToken:
     text: str
     shade: str
-    """The CSS class."""
     title: str
     turn: int
     position: int
-    """Number of the token in its turn, from 1."""
     probability: float | None
     log_prob: float | None
     ratio: float | None
@@ -214,8 +202,6 @@ class ShownTurn:
 
 @dataclass(frozen=True, slots=True)
 class Shade:
-    """A line of the legend."""
-
     name: str
     label: str
 
@@ -236,8 +222,6 @@ class ShownTokens:
 
 @dataclass(frozen=True, slots=True)
 class _Scale:
-    """The classes of one measure."""
-
     shade: Callable[[float | None, float | None], str]
     """Returns the class of a token by its probability and ratio."""
     size: Callable[[ShownToken], float | None]
@@ -267,15 +251,14 @@ def shown_tokens(record: TokenRecord, by: Measure) -> ShownTokens:
 def visible(text: str) -> str:
     """Returns a token's text with something to see for spaces, breaks and unprintable parts."""
     if not text:
-        return _EMPTY
+        return "∅"
     if not any(letter.isprintable() or letter.isspace() for letter in text):
         return "".join(f"⟨U+{ord(letter):04X}⟩" for letter in text)
     marked = text.translate(_MARKED)
-    return cut(marked.replace(" ", _SPACE) if text.isspace() else marked, _LONGEST)
+    return cut(marked.replace(" ", "·") if text.isspace() else marked, _LONGEST)
 
 
 def _turns_tokens(recorded: Iterable[RecordedTurn], scale: _Scale) -> list[ShownTurn]:
-    """Returns the turns with as many tokens as a page shows; one without any is left out."""
     turns, left = list[ShownTurn](), _SHOWN_TOKENS
     for number, turn in enumerate(recorded, start=1):
         values = zip(turn.texts[:left], turn.log_probs, turn.ratios, strict=False)
@@ -331,7 +314,6 @@ def _ratio_shade(_probability: float | None, ratio: float | None) -> str:
 def _extremes(
     tokens: Sequence[ShownToken], size: Callable[[ShownToken], float | None]
 ) -> list[ShownToken]:
-    """Returns the tokens of the largest sizes, the largest first, of equal ones the earliest."""
     sized = [(found, token) for token in tokens if (found := size(token)) is not None]
     return [token for _, token in sorted(sized, key=lambda one: -one[0])[:_LISTED]]
 

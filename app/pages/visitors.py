@@ -51,8 +51,6 @@ from app.wiring import Factory, context_of
 
 COOKIE: Final = "agent_rft_session"
 FORM_TOKEN: Final = "form_token"  # noqa: S105 - the name of a field
-_MAX_FIELDS: Final = 48
-_SITE: Final = "sec-fetch-site"
 _FORM: Final = "application/x-www-form-urlencoded"
 
 
@@ -64,8 +62,6 @@ Services = TypeVar("Services")
 
 
 class Person(Generic[Services]):
-    """Somebody who is signed in, with the services of their project or organization."""
-
     def __init__(self, owner: SessionOwner, services: Services) -> None:
         self.owner = owner
         self.services = services
@@ -127,7 +123,6 @@ def session_actor(request: Request, key_id: str = "") -> Actor | None:
 
 
 async def signed_in(request: Request) -> SessionOwner:
-    """Raises `SignInRequired` without a session, or once it has ended."""
     session = request.cookies.get(COOKIE, "")
     if not session:
         raise SignInRequired("Sign in to see this page.")
@@ -148,7 +143,7 @@ async def sent_form(request: Request) -> Mapping[str, str]:
     check_site(request)
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _FORM:
         raise InvalidRequest(f"A form is sent as '{_FORM}'.")
-    form: FormData = await request.form(max_files=0, max_fields=_MAX_FIELDS)
+    form: FormData = await request.form(max_files=0, max_fields=48)
     fields = {name: value for name, value in form.items() if not isinstance(value, UploadFile)}
     if any("\x00" in value for value in fields.values()):
         raise InvalidRequest("NUL is not allowed in a form.")
@@ -160,7 +155,6 @@ async def _own_form(request: Request, visitor: "SignedIn") -> Mapping[str, str]:
 
 
 async def _session_form(request: Request) -> SessionOwner:
-    """Returns the owner of any session, whose form carries nothing but its token."""
     owner = await signed_in(request)
     async with counted_request(request, owner.principal):
         await form_of(request, owner)
@@ -168,14 +162,12 @@ async def _session_form(request: Request) -> SessionOwner:
 
 
 async def form_of(request: Request, owner: SessionOwner) -> Mapping[str, str]:
-    """Returns the fields of a form of the session. Raises `PermissionDenied` for any other."""
     fields = await sent_form(request)
     check_form_token(fields, owner)
     return fields
 
 
 def check_form_token(fields: Mapping[str, str], owner: SessionOwner) -> None:
-    """Raises `PermissionDenied` for a form that was made for another session."""
     sent = fields.get(FORM_TOKEN, "").encode()
     if not hmac.compare_digest(sent, owner.form_token.encode()):
         raise PermissionDenied(
@@ -185,7 +177,7 @@ def check_form_token(fields: Mapping[str, str], owner: SessionOwner) -> None:
 
 def check_site(request: Request) -> None:
     """Raises `PermissionDenied` for a form of another site, by `Sec-Fetch-Site` or `Origin`."""
-    site, origin = request.headers.get(_SITE), request.headers.get("origin")
+    site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
     if site is not None:
         is_own = site == "same-origin"
     else:
@@ -195,7 +187,6 @@ def check_site(request: Request) -> None:
 
 
 async def report_of(visitor: Visitor, job: Job) -> dict[str, Any] | None:
-    """Returns the report of a job that has succeeded and made one."""
     if job.status is not JobStatus.SUCCEEDED:
         return None
     try:
@@ -225,7 +216,6 @@ OwnForm = Annotated[Mapping[str, str], Depends(_own_form)]
 After = Annotated[str | None, Query(max_length=128)]
 """Id behind which the page of a list begins."""
 Reward = Annotated[float, Field(allow_inf_nan=False)]
-"""A reward in the query of a page."""
 
 
 FOR_BROWSERS: Final = (
@@ -261,7 +251,6 @@ class PageRoute(APIRoute):
 
 
 async def _answer_to_program(answer: Handler, request: Request) -> Response:
-    """Returns the reply to a program; an error is raised and becomes JSON."""
     check_query(request)
     try:
         return await answer(request)
@@ -352,7 +341,6 @@ async def sign_out(request: Request, _owner: SessionForm) -> Response:
 
 
 async def _count_attempt(request: Request, owner: str) -> None:
-    """Counts an attempt. Raises `RateLimited` for one who tries too often."""
     limits = context_of(request.app).rate_limits
     quota = await limits.take(f"sign-in:{owner}", limit=SIGN_INS_PER_MINUTE)
     if quota is not None and not quota.allowed:

@@ -11,16 +11,13 @@ from app.pages.visitors import After, OwnForm, PageRoute, SignedIn, Visitor
 from app.webhooks.events import EVENT_TYPES
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute, prefix="/webhooks")
-_LISTED: Final = 20
-_DELIVERIES: Final = 50
 _LONGEST_NAME: Final = 256
 _LONGEST_URL: Final = 2048
 
 
 @router.get("")
 async def endpoints_page(visitor: SignedIn) -> Response:
-    """Lists all endpoints: a project has at most twenty."""
-    endpoints, _ = await visitor.services.webhook_endpoints().page(after=None, limit=_LISTED)
+    endpoints, _ = await visitor.services.webhook_endpoints().page(after=None, limit=20)
     return await visitor.page(
         "webhooks/endpoints.html",
         endpoints=endpoints,
@@ -32,7 +29,6 @@ async def endpoints_page(visitor: SignedIn) -> Response:
 
 @router.post("")
 async def create(visitor: SignedIn, form: OwnForm) -> Response:
-    """Creates an endpoint and shows its secret, which no later page does."""
     name = text_of(form, "name", longest=_LONGEST_NAME).strip()
     if not name:
         raise InvalidRequest("The endpoint needs a name.", param="name")
@@ -49,7 +45,6 @@ async def create(visitor: SignedIn, form: OwnForm) -> Response:
 
 @router.get("/{endpoint_id}")
 async def endpoint_page(endpoint_id: str, visitor: SignedIn, after: After = None) -> Response:
-    """Shows an endpoint and the deliveries of the last 30 days, newest first."""
     return await _shown(visitor, endpoint_id, after=after)
 
 
@@ -57,7 +52,6 @@ async def endpoint_page(endpoint_id: str, visitor: SignedIn, after: After = None
 async def send_test(
     request: Request, endpoint_id: str, visitor: SignedIn, form: OwnForm
 ) -> Response:
-    """Sends a sample event and shows the status of the reply."""
     sent = form.get("event_type", "")
     if sent not in EVENT_TYPES:
         raise InvalidRequest("Choose one of the events.", param="event_type")
@@ -69,7 +63,6 @@ async def send_test(
 
 @router.post("/{endpoint_id}/rotate")
 async def rotate(endpoint_id: str, visitor: SignedIn, form: OwnForm) -> Response:
-    """Makes a new secret and shows it, which no later page does."""
     endpoint, secret = await visitor.services.webhook_endpoints().rotate(
         endpoint_id, keep_old=bool(form.get("keep_old"))
     )
@@ -106,7 +99,7 @@ async def _shown(
 ) -> Response:
     endpoint = await visitor.services.webhook_endpoints().get(endpoint_id)
     deliveries, more = await visitor.services.webhook_endpoints().deliveries(
-        endpoint_id, after=after, limit=_DELIVERIES
+        endpoint_id, after=after, limit=50
     )
     return await visitor.page(
         "webhooks/endpoint.html",

@@ -103,7 +103,6 @@ class CoachDriver:
                 leave()
 
     async def _act(self, unit: UnitOfWork, session: CoachSession, step: SessionStep) -> _Change:
-        """Carries out the action; services that it calls join the transaction of `unit`."""
         change = _Change(CoachStatus.RUNNING, step.progress)
         match step.action:
             case Wait():
@@ -152,14 +151,12 @@ class CoachDriver:
                 assert_never(action)
 
     async def _end_job(self, session: CoachSession, progress: SessionProgress) -> None:
-        """Cancels the job that the session has no more use for; one that has ended needs no end."""
         child = session.progress.child
         if child is not None and child.kind == "job" and child != progress.child:
             with suppress(NotFound, WrongState):
                 await self._ports.jobs.cancel(child.id)
 
     async def _refused(self, claim: CoachClaim, session: CoachSession, error: RequestError) -> None:
-        """Ends a session whose action the service refuses, such as a job on a deleted file."""
         log.info("coach refused", session_id=session.id, error=error.message)
         change = _Change(CoachStatus.FAILED, replace(session.progress, child=None))
         await self._write(claim, change, [logbook.refused_entry(error.message)])
@@ -190,7 +187,6 @@ async def _store(
 LEASE_S: Final = 120.0
 """Seconds of a claim, more than a step takes, and the longest delay of a killed process."""
 AT_ONCE: Final = 2
-"""Sessions that one process claims at a time."""
 
 
 class CoachRunner:
@@ -219,7 +215,6 @@ class CoachRunner:
             await asyncio.gather(self._task, return_exceptions=True)
 
     async def take_due_steps(self) -> int:
-        """Takes a step of each session that is due, up to a few. Returns their number."""
         claims = await self._database.claim_coach_sessions(AT_ONCE, self._lease_s)
         await asyncio.gather(*(self._step(claim) for claim in claims))
         return len(claims)

@@ -37,9 +37,7 @@ from app.teaching.students.students import Skill, SkillStatus, target_comparison
 
 
 def check_reach(options: CoachOptions, grader: GraderModel) -> None:
-    """Raises `InvalidRequest` for a target beyond the scores of the grader or at their lowest, and
-    for a smallest gain beyond their range, as far as its definition limits them.
-    """
+    """Raises `InvalidRequest` for a target or a smallest gain beyond the scores of the grader."""
     low, high = grader.lowest, grader.highest
     target = options.target
     if target is not None and high is not None and target > high:
@@ -61,7 +59,6 @@ class SkillEvidence:
     status: SkillStatus
     reason: str | None
     lost: bool
-    """True if a comparison of the gate shows a loss."""
     is_current: bool
 
     @classmethod
@@ -76,13 +73,11 @@ class Evidence:
     child: ChildStatus = "none"
     error: str | None = None
     usage: Usage | None = None
-    """Resources that the ended job used."""
     nothing_learned: bool = False
     """The job ended because nothing could be learned from its rows."""
     gap: bool = False
     """The rule of the gap between training and validation ended the job."""
     gain: Gain | None = None
-    """The paired gain of the training job's report."""
     now: Measurement | None = None
     """Attempts of the model that answers for the student."""
     since: Measurement | None = None
@@ -91,7 +86,6 @@ class Evidence:
     """Attempts that the job has measured: of a prompt, or of the model that it trained."""
     fresh_source: CoachMeasurement | None = None
     slices: Sequence[Slice] = ()
-    """Slices of the held-out rows."""
     skill: SkillEvidence | None = None
     has_regression_sets: bool = False
 
@@ -118,7 +112,6 @@ def tried_prompt(session: CoachSession, evidence: Evidence) -> CoachPrompt:
 
 
 def has_helped(session: CoachSession, evidence: Evidence) -> bool:
-    """Returns whether the rounds since the last clear gain brought one, for so many looks."""
     if evidence.since is None or evidence.fresh is None:
         return False
     gain = _gain(evidence.since, evidence.fresh, looks=max(1, session.progress.round))
@@ -140,7 +133,6 @@ def reaches_target(session: CoachSession, mean: float | None) -> bool:
     return target is not None and mean is not None and mean >= target
 
 
-_PAGE: Final = 200
 MAX_SAMPLES: Final = 20_000
 """Attempts of one measurement: reading more takes longer than a step may."""
 
@@ -241,7 +233,6 @@ class EvidenceReader:
         )
 
     async def _of_report(self, session: CoachSession, evidence: Evidence, job_id: str) -> Evidence:
-        """Adds the paired gain of a job's report, and the attempts of the model that it trained."""
         async with self.database.tenant(self.files.tenant) as unit:
             report = await unit.reports.get(job_id)
         if report is None:
@@ -270,9 +261,7 @@ class EvidenceReader:
         after, more = None, True
         while more and len(samples) < MAX_SAMPLES:
             async with self.database.tenant(self.files.tenant) as unit:
-                page, more = await unit.rollouts.page(
-                    source.job_id, where, after=after, limit=_PAGE
-                )
+                page, more = await unit.rollouts.page(source.job_id, where, after=after, limit=200)
             after = page[-1].id if page else None
             samples += await asyncio.to_thread(samples_of, page)
         return Measurement(tuple(samples), _ranges(session))
@@ -289,7 +278,6 @@ def _ranges(session: CoachSession) -> ScoreRanges:
 
 
 def _missing(session: CoachSession) -> Evidence:
-    """Returns the evidence without a job: none was made yet, or it was deleted."""
     if session.progress.child is None:
         return Evidence()
     return Evidence(child="failed", error=f"Job {session.progress.child.id} was deleted.")

@@ -72,9 +72,7 @@ class CoachChoices(ClosedBody):
     def options(
         self, recipe: PlanRecipe | None, job: PlannedJob, *, param: str = ""
     ) -> CoachOptions:
-        """Returns the options with the seed and suffix of the jobs. Raises `InvalidRequest` for a
-        prompt that is sent twice; `param` names the object of these options, with a full stop.
-        """
+        """Raises `InvalidRequest` for a prompt sent twice; `param` ends with a full stop."""
         first = dict[str, int]()
         for number, prompt in enumerate(self.prompts):
             same = first.setdefault(prompt.strip(), number)

@@ -88,7 +88,6 @@ class CoachSessionService:
         return await self._move(session_id, CoachStatus.RUNNING, logbook.resumed_entry())
 
     async def cancel(self, session_id: str) -> CoachSession:
-        """Ends a session, and cancels the job or the gate that it waits for."""
         return await self._move(session_id, CoachStatus.CANCELLED, logbook.cancelled_entry())
 
     async def _move(self, session_id: str, to: CoachStatus, entry: LogbookEntry) -> CoachSession:
@@ -125,7 +124,6 @@ class CoachSessionService:
     def _session(
         self, student: str, new: NewJob, options: CoachOptions, metadata: dict[str, str] | None
     ) -> tuple[CoachSession, dict[str, object]]:
-        """Returns the session of a resolved job, and the secrets of its method."""
         match new.method:
             case ReinforcementMethod(kind=kind):
                 check_reach(options, new.method.grader)
@@ -152,7 +150,6 @@ class CoachSessionService:
         return session, dict(secrets)
 
     async def _check_samples(self, session: CoachSession) -> None:
-        """Raises `InvalidRequest` for more attempts than a measurement may have."""
         held_out = await self._ports.files.held_out(session.validation_file)
         attempts = held_out.count * session.options.samples
         if attempts > MAX_SAMPLES:

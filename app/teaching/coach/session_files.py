@@ -81,13 +81,11 @@ class SessionFiles:
             return await self.inspections.run(self.tenant, held_out, *paths)
 
     async def practice_file(self, session: CoachSession, keys: tuple[str, ...]) -> str:
-        """Writes the training rows of some slices as a file. Returns its id."""
         async with self._copies(session.training_file, session.validation_file) as paths:
             rows = await self.inspections.run(self.tenant, rows_to_practise, *paths, keys)
         return await self._write(rows, f"practice-{session.progress.round + 1}.jsonl")
 
     async def prompted_file(self, session: CoachSession, prompt: str) -> str:
-        """Writes the held-out rows with another system prompt as a file. Returns its id."""
         async with self._copies(session.validation_file) as paths:
             rows = await self.inspections.run(self.tenant, prompted_rows, *paths, prompt)
         return await self._write(rows, f"prompt-{len(session.progress.tried) + 1}.jsonl")
@@ -116,9 +114,6 @@ class ChildJobs:
     project_id: str
 
     async def measure(self, session: CoachSession, sealed: bytes | None, prompt: str | None) -> Job:
-        """Makes a job that samples the held-out rows of the student's model, with another system
-        prompt if one is given, and trains nothing.
-        """
         options = self._options(session, sealed)
         options["hyperparameters"] |= {"eval_greedy": False, "n_epochs": 1}
         options["nothing_to_learn"] = {"action": "off"}
@@ -137,7 +132,6 @@ class ChildJobs:
     async def train(
         self, session: CoachSession, sealed: bytes | None, *, keys: tuple[str, ...], caps: Caps
     ) -> Job:
-        """Makes a job that practises slices of the rows, from the model that answers now."""
         training = await self.files.practice_file(session, keys)
         return await self._create(
             session,

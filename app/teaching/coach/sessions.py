@@ -79,7 +79,6 @@ def expected_gains(
 
 
 def practice_slices(gains: Sequence[CoachGain], *, least: float) -> tuple[CoachGain, ...]:
-    """Returns the slices to practise next; none if no gain reaches `least`."""
     best = max((each.gain for each in gains), default=0.0)
     if best < least:
         return ()
@@ -163,8 +162,6 @@ EntryKind = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """Limits of a session over all its jobs; `None` sets none."""
-
     jobs: int | None = 8
     rollouts: int | None = None
     tokens: int | None = None
@@ -175,9 +172,7 @@ class Budget:
 class CoachOptions:
     promote: Promotion = "automatic"
     prompts: tuple[str, ...] = ()
-    """System prompts to try before training."""
     samples: int = 4
-    """Attempts at each held-out row in a measurement."""
     target: float | None = None
     """Mean score of the held-out rows that is enough."""
     min_gain: float = 0.02
@@ -188,7 +183,6 @@ class CoachOptions:
     seed: int | None = None
     """Seed of its jobs; `None` chooses one for each."""
     suffix: str | None = None
-    """Part of the names of the models that its jobs make."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -251,16 +245,12 @@ class CoachPrompt(DescribedFields):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionProgress:
-    """Everything that a session has found out and done, from which its next step follows."""
-
     phase: Phase = Phase.MEASURING
     round: int = 0
-    """Number of training jobs."""
     child: CoachChild | None = None
     job_id: str | None = None
     """The training job of this round."""
     measured: CoachMeasurement | None = None
-    """The measurement of the model that answers for the student."""
     since: CoachMeasurement | None = None
     """The measurement from which the rounds without a gain count; `None`: that of the student."""
     first_mean: float | None = None
@@ -278,14 +268,11 @@ class SessionProgress:
     asked: bool = False
     """The session has paused for the promotion of the skill at the gate."""
     promoted: int = 0
-    """Skills of the session that became current."""
     spent: Spent = Spent()
 
 
 @dataclass(frozen=True, slots=True)
 class LogbookEntry:
-    """One entry of the logbook: what the Coach did, with the numbers, and why."""
-
     kind: EntryKind
     text: str
     data: Mapping[str, Any] = field(default_factory=dict)
@@ -314,7 +301,6 @@ class CoachSession:
     finished_at: int | None = None
 
     def used_up(self) -> str | None:
-        """Returns the amount of the budget that has nothing left, `None` while all have."""
         for name in ("jobs", "rollouts", "tokens", "seconds"):
             limit = getattr(self.options.budget, name)
             if limit is not None and getattr(self.progress.spent, name) >= limit:
@@ -322,14 +308,12 @@ class CoachSession:
         return None
 
     def caps(self) -> Caps:
-        """Returns the caps of a training job: what is left of the budget."""
         budget, spent = self.options.budget, self.progress.spent
         seconds = None if budget.seconds is None else budget.seconds - spent.seconds
         rollouts = None if budget.rollouts is None else budget.rollouts - spent.rollouts
         return Caps(seconds, rollouts)
 
     def check_move(self, to: CoachStatus) -> None:
-        """Raises `WrongState` for a change that the table does not have."""
         if to not in TRANSITIONS[self.status]:
             raise WrongState(f"Coach session {self.id} is {self.status.value}.")
 

@@ -20,7 +20,6 @@ _NEGLIGIBLE: Final = 1e-17
 
 
 def p_value_of_share(share: float, rows: int, *, true: float) -> float:
-    """Returns the probability that rows with the mean `true` have a mean of at least `share`."""
     total = share * rows
     whole = math.floor(total + TIE)
     below, part = _binomial_tail(whole, rows, true), max(0.0, total - whole)
@@ -85,7 +84,6 @@ def _t_tail(less: float, error: float, rows: int) -> float:
 
 
 def _binomial_tail(least: int, count: int, true: float) -> float:
-    """Returns the probability of at least so many of `count`."""
     if least <= 0:
         return 1.0
     if least > count or true <= 0:
@@ -115,12 +113,9 @@ def _bisected(is_below: Callable[[float], bool]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class PracticeRow:
-    """The parts of a row by which rows are divided."""
-
     index: int
     """Number among the lines of its file that are not blank, from 0: `prompt_index` of rollouts."""
     text: str
-    """The last message of a user."""
     tags: tuple[str, ...] = ()
 
 
@@ -137,8 +132,6 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """The attempts of one model at the same rows."""
-
     samples: tuple[Attempt, ...]
     ranges: ScoreRanges = field(default_factory=ScoreRanges)
 
@@ -160,7 +153,6 @@ class Measurement:
 
     @property
     def mean(self) -> float | None:
-        """Returns the mean over rows of their mean rewards, `None` without any reward."""
         means = self.row_means
         return fmean(means.values()) if means else None
 
@@ -170,12 +162,10 @@ class Measurement:
 
     @property
     def scale(self) -> Scale:
-        """Returns the range of the grader, or else that which was seen."""
         return self.ranges.reward or seen_scale(self.rewards)
 
     @property
     def reachable(self) -> float | None:
-        """Returns the reachable score; `None` while all attempts score alike."""
         rewards = [value for values in self.rewards.values() for value in values]
         if not rewards or max(rewards) - min(rewards) <= TIE:
             return None
@@ -190,7 +180,12 @@ def samples_of(rows: Sequence[RolloutRow]) -> list[Attempt]:
             reward=row.reward,
             stop_reason=row.stop_reason,
             components=dict(row.components),
-            failed_tools=frozenset(_failed_tools(row.trace)),
+            failed_tools=frozenset(
+                str(call.get("name"))
+                for turn in row.trace.get("turns") or []
+                for call in turn.get("tool_calls") or []
+                if call.get("error") is not None
+            ),
         )
         for row in rows
     ]
@@ -202,7 +197,6 @@ def stopped_short(sample: Attempt) -> bool:
 
 
 def practice_row(index: int, row: Mapping[str, Any]) -> PracticeRow:
-    """Returns the parts of a row of a job's file, its tags in their order."""
     return PracticeRow(index, _question(row.get("messages")), tuple(sorted(tags_of(row))))
 
 
@@ -224,12 +218,3 @@ def _text(content: object) -> str:
         for part in parts
         if isinstance(part, Mapping) and isinstance(part.get("text"), str)
     )
-
-
-def _failed_tools(trace: Mapping[str, Any]) -> list[str]:
-    return [
-        str(call.get("name"))
-        for turn in trace.get("turns") or []
-        for call in turn.get("tool_calls") or []
-        if call.get("error") is not None
-    ]

@@ -45,8 +45,6 @@ class RunMeasurement:
 
 @dataclass(frozen=True, slots=True)
 class Train:
-    """Make a job that practises slices of the rows."""
-
     keys: tuple[str, ...]
     caps: Caps
 
@@ -141,7 +139,6 @@ def _measuring(session: CoachSession, evidence: Evidence) -> SessionStep:
 
 
 def _measured(session: CoachSession, evidence: Evidence) -> SessionProgress:
-    """Returns the progress with the evidence's new measurement as that of the student."""
     progress, fresh = session.progress, evidence.fresh
     if fresh is None:
         raise ValueError("there is no measurement")
@@ -264,7 +261,6 @@ def _held(session: CoachSession, skill: SkillEvidence, *, has_regression_sets: b
 
 
 def _promoted(session: CoachSession, evidence: Evidence) -> SessionStep:
-    """Returns the step after a promotion: the report's measurement is that of the student now."""
     helped = has_helped(session, evidence)
     progress = replace(session.progress, since=session.progress.since or session.progress.measured)
     progress = replace(progress, promoted=progress.promoted + 1)
@@ -278,7 +274,6 @@ def _promoted(session: CoachSession, evidence: Evidence) -> SessionStep:
 
 
 def _flat(session: CoachSession, entry: LogbookEntry) -> SessionStep:
-    """Returns the step after a round without a gain."""
     return SessionStep(Continue(), _after_round(session.progress, helped=False), (entry,))
 
 
@@ -299,7 +294,6 @@ def _after_round(progress: SessionProgress, *, helped: bool) -> SessionProgress:
 def _within_budget(
     session: CoachSession, go_on: Callable[[], SessionStep], before: tuple[LogbookEntry, ...] = ()
 ) -> SessionStep:
-    """Returns the step that starts a job, or the end if the budget has none left."""
     used = session.used_up()
     if used is None:
         return go_on()

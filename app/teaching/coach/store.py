@@ -106,7 +106,6 @@ class CoachSessionStore(ProjectRows):
         return [_to_session(row) for row in page], more
 
     async def open_of(self, student: str) -> list[CoachSession]:
-        """Returns the sessions of a student that have not ended, and locks them."""
         rows = await self._session.scalars(
             select(Table)
             .where(
@@ -167,7 +166,6 @@ class CoachSessionStore(ProjectRows):
     async def logbook(
         self, session_id: str, *, after: int, limit: int
     ) -> tuple[list[LogbookEntry], bool]:
-        """Returns entries in their order, those behind number `after`."""
         rows = (
             await self._session.scalars(
                 select(Logbook)
@@ -210,7 +208,6 @@ class LeasedCoachSessions(LeasedRows):
     open_states = (CoachStatus.RUNNING.value,)
 
     async def due(self, at_most: int) -> list[tuple[Tenant, str]]:
-        """Returns the tenants and ids of sessions to claim, in the order in which they are due."""
         rows = await self._session.execute(_DUE, {"at_most": at_most})
         return [
             (
@@ -226,7 +223,6 @@ class LeasedCoachSessions(LeasedRows):
         ]
 
     async def claim(self, project_id: str, session_id: str, lease_s: float) -> list[Lease]:
-        """Claims a session that is due; returns nothing once another process has claimed it."""
         chosen = select(Table.project_id, Table.id).where(
             Table.project_id == project_id, Table.id == session_id, Table.next_step_at <= func.now()
         )
@@ -242,7 +238,6 @@ class _Claims(BaseUnitOfWork):
 
 
 async def claim_due(sessions: Sessions, at_most: int, lease_s: float) -> list[tuple[Tenant, Lease]]:
-    """Claims up to `at_most` sessions, each in its tenant's transaction. Raises `Unavailable`."""
     async with _Claims(sessions, {}) as unit:
         due = await unit.leases.due(at_most)
     claimed: list[tuple[Tenant, Lease]] = []

@@ -40,7 +40,6 @@ class CoachSessionTable(LeasedRow, Base):
     validation_file: Mapped[str]
     method: Mapped[JsonColumn]
     secrets: Mapped[bytes | None]
-    """Secrets of the method, sealed for this row."""
     # "metadata" is reserved on mapped classes.
     labels: Mapped[dict[str, str] | None] = mapped_column("metadata", JSONB(none_as_null=True))
     progress: Mapped[JsonColumn]

@@ -40,7 +40,6 @@ _WORD: Final = re.compile(r"[^\W\d_]{2,}")
 _QUOTED: Final = re.compile(r"\"[^\"]*\"|'[^'\s]*'|`[^`]*`|\d+")
 _READ: Final = 4000
 _NAMED_BY: Final = 3
-"""Words in the name of a slice."""
 
 Vector = dict[str, float]
 
@@ -50,8 +49,6 @@ SliceKind = Literal["tag", "cluster", "all"]
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """Rows to practise together: its rule finds such rows among the training rows, too."""
-
     kind: SliceKind
     name: str
     rows: tuple[int, ...]
@@ -79,7 +76,6 @@ class TextSlices:
 
     @property
     def slices(self) -> list[Slice]:
-        """Returns those with enough rows, unless one has them all: that is no slice."""
         found = [
             Slice("cluster", self._name(number), tuple(row for row, _ in members))
             for number, members in enumerate(self._members)
@@ -88,7 +84,6 @@ class TextSlices:
         return found if len(self._members) > 1 else []
 
     def assigned(self, rows: Sequence[PracticeRow]) -> dict[str, list[int]]:
-        """Returns which of other rows belong to each slice, by its name."""
         found: dict[str, list[int]] = {}
         for row in rows:
             number, likeness = self._nearest(self._vector(_words(row.text)))
@@ -119,7 +114,6 @@ class TextSlices:
         return {word: weight / length for word, weight in weighed.items()} if length else {}
 
     def _name(self, number: int) -> str:
-        """Returns the words that rows of the slice have more often than other rows."""
         members = self._members[number]
         inside = Counter(word for _, counted in members for word in counted)
         everywhere = Counter(
@@ -169,7 +163,6 @@ class CoachWeakness(DescribedFields):
 
 
 def slices_of(rows: Sequence[PracticeRow]) -> list[Slice]:
-    """Returns the tags with enough rows, and slices of similar texts; all rows without either."""
     by_tag: dict[str, list[int]] = {}
     for row in rows:
         for tag in row.tags:
@@ -326,7 +319,6 @@ def _fails(tool: str) -> Callable[[Attempt], float]:
 
 
 def _worst(samples: Sequence[Attempt]) -> tuple[str, ...]:
-    """Returns rollouts with the lowest rewards, of different rows as far as there are."""
     ordered = sorted(samples, key=lambda each: (each.reward or 0.0, each.row, each.rollout_id))
     lowest = {each.row: each for each in reversed(ordered)}
     worst = sorted(lowest.values(), key=lambda each: (each.reward or 0.0, each.row))

@@ -16,7 +16,6 @@ from app.models.chat import text_of
 
 
 def check_offered(param: str, message: Json, tools: Sequence[Json]) -> None:
-    """Raises `InvalidRequest` for a call of a function that the prompt did not offer."""
     offered = [tool.get("function", {}).get("name") for tool in tools]
     for position, call in enumerate(message.get("tool_calls") or ()):
         if call["function"]["name"] not in offered:
@@ -58,17 +57,13 @@ class Feedback:
     comment: str | None
     created_at: int = 0
     completion_id: str | None = None
-    """The completion that was rated, corrected or preferred."""
     rejected_completion_id: str | None = None
     rollout_id: str | None = None
     rating: Rating | None = None
     messages: list[Json] | None = None
-    """The prompt of a preference between two texts."""
     tools: list[Json] | None = None
     better: Json | None = None
-    """The message of a correction, or of the preferred text."""
     worse: Json | None = None
-    """The message of the rejected text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +82,6 @@ class SentFeedback:
 
     type: FeedbackType
     values: dict[str, Any] = field(default_factory=dict)
-    """The fields that depend on the type."""
     comment: str | None = None
     author: str | None = None
     end_user: str | None = None
@@ -126,7 +120,6 @@ def check_sent(sent: SentFeedback) -> None:
 
 
 def message_of(sent: str | Json) -> Json:
-    """Returns the assistant message of a text, or a message as it was sent."""
     return {"role": "assistant", "content": sent} if isinstance(sent, str) else sent
 
 
@@ -160,7 +153,6 @@ def _only(sent: SentFeedback, known: set[str]) -> None:
 
 
 def _faults(sent: SentFeedback) -> Iterator[tuple[str, str]]:
-    """Yields parameter and clause of each fault of the messages."""
     for name in ("correction", "chosen", "rejected"):
         value = sent.get(name)
         if value is not None:
@@ -192,14 +184,11 @@ def _named(name: str, faults: Iterator[tuple[str, str]]) -> Iterator[tuple[str, 
 
 @dataclass(frozen=True, slots=True)
 class JudgedPrompt:
-    """A conversation up to the answer, and the tools that it offered."""
-
     messages: list[Json]
     tools: list[Json]
 
     @property
     def key(self) -> str:
-        """Returns a digest that two equal prompts share."""
         return digest([self.messages, self.tools])
 
     @property
@@ -219,13 +208,11 @@ class Judgement:
     rating: Rating | None
     """The judgement of `answer`; `None` if these are no thumbs."""
     answer: Json
-    """The answer that was rated, corrected or rejected."""
     better: Json | None
     """The answer that should have been, or that was preferred."""
 
     @property
     def target(self) -> str:
-        """Returns a digest of what is judged: a prompt with its answer or answers."""
         answers = sorted([self.answer_key, self.better_key] if self.is_preference else [])
         return digest([self.prompt.key, *(answers or [self.answer_key])])
 
@@ -247,7 +234,6 @@ class Judgement:
 
 
 def answer_of(message: Json) -> Json:
-    """Returns the parts of an assistant message that a job learns: its content and its calls."""
     kept: Json = {"role": "assistant", "content": message.get("content")}
     if message.get("tool_calls"):
         kept["tool_calls"] = [_call(call) for call in message["tool_calls"]]

@@ -14,7 +14,6 @@ from app.teaching.feedback.feedback import FeedbackType, JudgedPrompt, Judgement
 
 
 def is_usable(row: Json) -> bool:
-    """Returns whether the job that reads a pair or a conversation takes it."""
     line = json.dumps(row, ensure_ascii=False).encode()
     try:
         check_row("supervised" if "messages" in row else "dpo", line, 1)
@@ -66,8 +65,6 @@ class BuiltRows:
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A row before it is checked: an answer, or one that is better than another."""
-
     source: FeedbackType
     prompt: JudgedPrompt
     better: Json
@@ -78,7 +75,6 @@ class _Candidate:
 
 
 def build_rows(judgements: Sequence[Judgement], options: BuildOptions) -> BuiltRows:
-    """Returns the rows of judgements that are sorted by time."""
     last, _ = latest(judgements)
     kept = {one.id for one in last}
     made = BuiltRows(dropped={one.id: "duplicate" for one in judgements if one.id not in kept})
@@ -110,7 +106,6 @@ def build_rows(judgements: Sequence[Judgement], options: BuildOptions) -> BuiltR
 
 
 def _by_votes(thumbs: Sequence[Judgement], made: BuiltRows) -> list[Judgement]:
-    """Returns the thumbs that agree with most of those on the same answer."""
     won = list[Judgement]()
     by_target = defaultdict[str, list[Judgement]](list)
     for one in thumbs:
@@ -129,7 +124,6 @@ def _by_votes(thumbs: Sequence[Judgement], made: BuiltRows) -> list[Judgement]:
 def _useful(
     corrections: Sequence[Judgement], won: Sequence[Judgement], made: BuiltRows
 ) -> list[Judgement]:
-    """Returns the corrections that change the answer, to one that was not rejected."""
     rejected = {(one.prompt.key, one.answer_key) for one in won if one.rating == "down"}
     useful = list[Judgement]()
     for one in corrections:
@@ -143,7 +137,6 @@ def _useful(
 
 
 def _thumb_pairs(won: Sequence[Judgement], made: BuiltRows) -> Iterator[_Candidate]:
-    """Yields answers with thumbs up against those with thumbs down, those with most votes first."""
     by_prompt = defaultdict[str, dict[str, list[Judgement]]](lambda: defaultdict(list))
     for one in won:
         by_prompt[one.prompt.key][one.answer_key].append(one)
@@ -201,7 +194,6 @@ def _without_circles(candidates: Sequence[_Candidate], made: BuiltRows) -> list[
 
 
 def _add(made: BuiltRows, candidates: Sequence[_Candidate]) -> None:
-    """Adds each row once, with all of its judgements. Those that another row uses are kept."""
     merged = dict[tuple[str, ...], list[_Candidate]]()
     for one in candidates:
         nodes = one.nodes if one.worse is not None else (one.judgements[0].better_key, "")
@@ -245,7 +237,6 @@ def _provenance(one: Judgement) -> Json:
 
 
 def people_of(row: Json) -> set[str]:
-    """Returns the people whose texts or judgements a built row contains."""
     found = set[str]()
     for one in row.get("feedback") or ():
         found |= {*one["end_users"], *([] if one["author"] is None else [one["author"]])}
@@ -280,9 +271,7 @@ def find(judgements: Sequence[Judgement]) -> list[FeedbackFinding]:
 
 
 def latest(judgements: Sequence[Judgement]) -> tuple[list[Judgement], list[FeedbackFinding]]:
-    """Returns the last judgement of each author about each target, and a finding for those with
-    earlier ones. Judgements without an author are never the same author's.
-    """
+    """Judgements without an author are never the same author's."""
     by_author = defaultdict[tuple[str, str, str], list[Judgement]](list)
     for one in judgements:
         by_author[one.author or one.id, one.type, one.target].append(one)
@@ -313,7 +302,6 @@ def _both_ways(judgements: Sequence[Judgement]) -> Iterator[FeedbackFinding]:
 
 
 def _repeated_rejections(judgements: Sequence[Judgement]) -> Iterator[FeedbackFinding]:
-    """Yields a finding for each correction that is the answer which somebody rejected."""
     positions = {one.id: position for position, one in enumerate(judgements)}
     rejected = defaultdict[tuple[str, str], list[Judgement]](list)
     for one in judgements:
@@ -348,9 +336,7 @@ def _cycles(judgements: Sequence[Judgement]) -> Iterator[FeedbackFinding]:
 
 
 def cyclic_parts(edges: Iterable[tuple[str, str]]) -> dict[str, int]:
-    """Returns for each node the number of its strongly connected part (Kosaraju's algorithm): an
-    edge is in a circle exactly if both of its ends have the same number.
-    """
+    """Numbers the strongly connected part of each node, by Kosaraju's algorithm."""
     ahead = defaultdict[str, list[str]](list)
     behind = defaultdict[str, list[str]](list)
     for start, end in edges:
@@ -370,7 +356,6 @@ def cyclic_parts(edges: Iterable[tuple[str, str]]) -> dict[str, int]:
 
 
 def _visit(node: str, neighbours: dict[str, list[str]], seen: set[str]) -> list[str]:
-    """Returns the nodes that are newly reached from `node`, in the order in which they are left."""
     if node in seen:
         return []
     seen.add(node)
@@ -398,9 +383,7 @@ class BuildRequest:
     created_after: int | None
     """Unix seconds; only later feedback is read."""
     name: str | None
-    """Name of a new curriculum."""
     curriculum_id: str | None
-    """Id of the curriculum that gets a new version."""
 
 
 MOST_FEEDBACK: Final = 20_000
@@ -426,8 +409,6 @@ class FeedbackBuild:
 
 @dataclass(frozen=True, slots=True)
 class Assembly:
-    """The rows of a build, divided, with the account of all feedback that it read."""
-
     training: list[BuiltRow]
     validation: list[BuiltRow]
     report: Json
@@ -444,9 +425,7 @@ class Assembly:
 
 
 def assemble(judgements: Sequence[Judgement], request: BuildRequest) -> Assembly:
-    """Returns the rows of judgements that are sorted by time. The held-out rows are about
-    the `validation_share` of all, at least as many as a job needs; none if that leaves too few.
-    """
+    """Holds out at least as many rows as a job needs; none if that leaves too few."""
     made = build_rows(judgements, request.options)
     texts = {row.prompt.key: row.prompt.text for row in made.rows}
     rows = [StratifiedRow(row.prompt.key, ()) for row in made.rows]

@@ -56,13 +56,11 @@ _BATCH = 200
 
 class FeedbackService:
     def __init__(self, database: Database, tenant: Tenant, *, redaction: Redaction) -> None:
-        """`redaction` is applied to every text of feedback before it is stored."""
         self._database = database
         self._tenant = tenant
         self._redaction = redaction
 
     async def give(self, sent: SentFeedback) -> Feedback:
-        """Stores feedback. Raises `InvalidRequest` for an unknown answer, and `QuotaExceeded`."""
         check_sent(sent)
         async with self._database.tenant(self._tenant) as unit:
             new = await self._about(unit, sent, self._texts_of(sent))
@@ -81,7 +79,6 @@ class FeedbackService:
             return await unit.feedback.page(where, after=after, limit=limit)
 
     async def delete(self, feedback_id: str) -> None:
-        """Deletes one piece of feedback; rows that were built from it stay. Raises `NotFound`."""
         async with self._database.tenant(self._tenant) as unit:
             await unit.feedback.delete(feedback_id)
 
@@ -89,13 +86,15 @@ class FeedbackService:
         return await asyncio.to_thread(find, await self.judgements(where))
 
     async def judgements(self, where: FeedbackFilter) -> list[Judgement]:
-        """Returns feedback with its answers, oldest first. Raises `WrongState` for too much."""
         found, size, last = list[Judgement](), 0, None
         while True:
             async with self._database.tenant(self._tenant) as unit:
                 batch = await unit.feedback.judgements(where, after=last, limit=_BATCH)
             found += batch
-            size += sum(_size(one) for one in batch)
+            texts = (
+                [one.prompt.messages, one.prompt.tools, one.answer, one.better] for one in batch
+            )
+            size += sum(len(json.dumps(each)) for each in texts)
             if len(found) > MOST_FEEDBACK or size > MOST_BYTES:
                 raise WrongState(
                     f"There is more feedback than {MOST_FEEDBACK} pieces or {MOST_BYTES} bytes of "
@@ -109,7 +108,6 @@ class FeedbackService:
             last = batch[-1].id
 
     def _texts_of(self, sent: SentFeedback) -> Feedback:
-        """Returns new feedback with all that the call itself contains."""
         texts: dict[str, Any] = {name: sent.get(name) for name in ("messages", "tools")}
         texts["comment"] = sent.comment
         for name, role in (("correction", "better"), ("chosen", "better"), ("rejected", "worse")):
@@ -125,7 +123,6 @@ class FeedbackService:
         )
 
     async def _about(self, unit: UnitOfWork, sent: SentFeedback, new: Feedback) -> Feedback:
-        """Returns the feedback with the ids of the answers that it is about, which exist."""
         chosen = "completion_id" if sent.get("completion_id") else "chosen_completion_id"
         if sent.get("rollout_id") is not None:
             trace = await _rollout(unit, sent.get("rollout_id"))
@@ -181,10 +178,6 @@ def _answer(completion: StoredCompletion) -> Any:
     return message.get("content"), message.get("tool_calls")
 
 
-def _size(one: Judgement) -> int:
-    return len(json.dumps([one.prompt.messages, one.prompt.tools, one.answer, one.better]))
-
-
 _UNCHANGED: Final = LabelChanges(None, None, False)
 
 
@@ -203,7 +196,6 @@ class FeedbackBuildService:
         self._tenant = tenant
 
     async def get(self, build_id: str) -> FeedbackBuild:
-        """Raises `NotFound`."""
         async with self._database.tenant(self._tenant) as unit:
             return await unit.feedback_builds.get(build_id)
 
@@ -212,7 +204,6 @@ class FeedbackBuildService:
             return await unit.feedback_builds.page(after=after, limit=limit)
 
     async def plan(self, request: BuildRequest) -> Json:
-        """Returns the report of a build, and stores nothing. Raises as `build` for a curriculum."""
         await self._check_curriculum(request)
         return (await self._assembly(request)).report
 
@@ -269,7 +260,6 @@ class FeedbackBuildService:
         assembly: Assembly,
         made: list[str],
     ) -> dict[CurriculumSplit, SplitInput]:
-        """Writes the files. Adds their ids to `made`."""
         files: dict[CurriculumSplit, SplitInput] = {}
         for split in CURRICULUM_SPLITS:
             rows: Sequence[BuiltRow] = getattr(assembly, split)
@@ -336,7 +326,6 @@ class EndUserService:
         return done
 
     async def _clean(self, build: FeedbackBuild, done: EndUserRemoval) -> None:
-        """Replaces the files of a build by ones without the removed rows."""
         async with self._database.tenant(self._tenant) as unit:
             files = await unit.files.existing(build.file_ids)
         replaced: dict[str, str | None] = {}
@@ -367,7 +356,6 @@ class EndUserService:
         return jobs
 
     async def _rewritten(self, build: FeedbackBuild, file: FileRow, rows: list[Json]) -> str:
-        """Writes the rows as a new file, which the build notes first: a kill may come between."""
         file_id = new_id("file-")
         async with self._database.tenant(self._tenant) as unit:
             await unit.feedback_builds.add_file(build.id, file_id)
@@ -379,7 +367,6 @@ class EndUserService:
     async def _divided(
         self, file: FileRow, removed: frozenset[str]
     ) -> tuple[list[Json], list[Json]]:
-        """Returns the rows without any of these people, and the others."""
         _, chunks = await self._ports.files.content(file.id)
         kept, dropped = list[Json](), list[Json]()
         async for line in lines_of(chunks):
@@ -413,7 +400,6 @@ class EndUserService:
 
 
 async def _withhold(unit: UnitOfWork, build: FeedbackBuild) -> None:
-    """Withholds a build's files from new jobs. Raises `WrongState` if an open job reads one."""
     files = await unit.files.lock(build.file_ids)
     await unit.files.withhold([file.id for file in files], _WITHHELD)
     for file in files:

@@ -53,7 +53,6 @@ class FeedbackBuildStore(ProjectRows):
         )
 
     async def get(self, build_id: str) -> FeedbackBuild:
-        """Raises `NotFound`."""
         row = await self._session.scalar(select(Table).where(Table.id == build_id))
         if row is None:
             raise NotFound(f"No such feedback build: {build_id}", param="id")
@@ -66,7 +65,6 @@ class FeedbackBuildStore(ProjectRows):
         return [_to_build(row) for row in rows], more
 
     async def removed_people(self, build_id: str) -> frozenset[str]:
-        """Returns the people whose rows must go. Locks the build against other removals."""
         row = await self._locked(build_id)
         return frozenset() if row is None else frozenset(row.removed_people)
 
@@ -76,7 +74,6 @@ class FeedbackBuildStore(ProjectRows):
         return [] if row is None else sorted(set(row.people).difference(row.removed_people))
 
     async def with_files(self, file_ids: Sequence[str]) -> list[FeedbackBuild]:
-        """Returns the builds that any of these files belongs to."""
         rows = await self._session.scalars(
             select(Table).where(Table.file_ids.overlap(list(file_ids))).order_by(Table.id)
         )
@@ -93,7 +90,6 @@ class FeedbackBuildStore(ProjectRows):
             await self._session.flush()
 
     async def jobs_of(self, person_digest: str) -> list[str]:
-        """Returns the ids of the jobs that read deleted files with rows of a person, sorted."""
         learned = await self._session.scalars(
             select(Table.learned).where(Table.learned.contains([{"people": [person_digest]}]))
         )
@@ -153,7 +149,6 @@ _FILTERS = ("type", "author", "end_user", "completion_id", "rollout_id")
 
 class FeedbackStore(ProjectRows):
     async def insert(self, new: Feedback, *, size: int) -> Feedback:
-        """Inserts feedback of `size` bytes. Returns it with its time."""
         content = {name: value for name in _TEXTS if (value := getattr(new, name)) is not None}
         inserted = await self._session.scalars(
             insert(TableFeedback)
@@ -168,7 +163,6 @@ class FeedbackStore(ProjectRows):
         return _to_feedback(inserted.one())
 
     async def get(self, feedback_id: str) -> Feedback:
-        """Raises `NotFound`."""
         row = await self._session.scalar(
             select(TableFeedback).where(TableFeedback.id == feedback_id)
         )
@@ -189,7 +183,6 @@ class FeedbackStore(ProjectRows):
         return [_to_feedback(row) for row in rows], more
 
     async def delete(self, feedback_id: str) -> None:
-        """Raises `NotFound`."""
         removed = await self._session.scalar(
             delete(TableFeedback).where(TableFeedback.id == feedback_id).returning(TableFeedback.id)
         )
@@ -201,7 +194,6 @@ class FeedbackStore(ProjectRows):
         return await self._session.scalar(count) or 0
 
     async def rollout_trace(self, rollout_id: str) -> Json:
-        """Returns the messages and tools of a rollout. Raises `InvalidRequest` if there is none."""
         trace: Json | None = await self._session.scalar(
             select(Rollout.trace).where(Rollout.id == rollout_id)
         )
@@ -242,9 +234,7 @@ class FeedbackStore(ProjectRows):
         return [_to_judgement(row, own, other, trace) for row, own, other, trace in found]
 
     async def remove_of(self, person: str) -> tuple[int, int]:
-        """Removes the completions of an end user, all feedback about them, and all feedback from
-        or about the end user. Returns the numbers of removed completions and feedback.
-        """
+        """Returns the numbers of removed completions and feedback."""
         own = select(Completion.id).where(Completion.end_user == person)
         feedback = await self._session.scalars(
             delete(TableFeedback)

@@ -50,7 +50,6 @@ class FeedbackTable(Base):
     end_user: Mapped[str | None]
     comment: Mapped[str | None]
     completion_id: Mapped[str | None]
-    """The answer that was rated, corrected or preferred."""
     rejected_completion_id: Mapped[str | None]
     rollout_id: Mapped[str | None]
     rating: Mapped[str | None]
@@ -78,9 +77,7 @@ class FeedbackBuildTable(Base):
     curriculum_version: Mapped[int | None] = mapped_column(Integer)
     report: Mapped[JsonColumn]
     people: Mapped[list[str]] = mapped_column(ARRAY(Text))
-    """Authors and end users of the rows of the files."""
     removed_people: Mapped[list[str]] = mapped_column(ARRAY(Text), server_default=text("'{}'"))
-    """People whose rows must go from the files."""
     file_ids: Mapped[list[str]] = mapped_column(ARRAY(Text), server_default=text("'{}'"))
     learned: Mapped[list[Json]] = mapped_column(JSONB, server_default=text("'[]'"))
     """The jobs that read each deleted file, and digests of the people whose rows it had."""

@@ -89,7 +89,6 @@ class PlanEstimate(DescribedFields):
 def plan_estimate(
     kind: MethodType, job: dict[str, Any], report: PreflightReport
 ) -> PlanEstimate | None:
-    """Returns the cost of a job whose files were read; `None` without a readable file."""
     training = None if report.dataset is None else report.dataset.training
     validation = None if report.dataset is None else report.dataset.validation
     if training is None or not training.rows:
@@ -151,7 +150,6 @@ _CHOICES: Final[dict[str, dict[str, tuple[Any, str]]]] = {
 
 
 def own_parts(kind: MethodType) -> frozenset[str]:
-    """Returns the parts of a method that a plan leaves to the knobs and to the service."""
     model = METHOD_MODELS[kind]
     documented = getattr(model, "documented_keys", {})
     return frozenset({*model.model_fields, *documented}) - _PLANNED
@@ -170,7 +168,6 @@ def default_settings(kind: MethodType, sent: dict[str, Any]) -> dict[str, Any]:
 
 
 def is_resolved(name: str, sent: dict[str, Any], total_steps: int) -> bool:
-    """Returns whether the service would write this value for `auto`, as far as that is known."""
     match name:
         case "hyperparameters.batch_size":
             size, passes = value_at(sent, name), value_at(sent, "hyperparameters.n_epochs")
@@ -202,7 +199,6 @@ def _fixed(kind: MethodType) -> dict[str, Any]:
 
 
 def _rules(model: type[ReinforcementMethod | SupervisedMethod | DpoMethod]) -> dict[str, Any]:
-    """Returns the defaults of every stop rule, also of those that are off until they are sent."""
     rules: type[BaseModel]
     (rules,) = (
         each for each in get_args(model.model_fields["stop"].annotation) if each is not type(None)
@@ -216,7 +212,6 @@ def _rules(model: type[ReinforcementMethod | SupervisedMethod | DpoMethod]) -> d
 
 
 def _of_type(union: Any, kind: Any) -> dict[str, Any]:
-    """Returns the defaults of the member with a type; of an unknown type there are none."""
     members = _members(union)
     found = (each for each in members if kind in get_args(each.model_fields["type"].annotation))
     model = next(found, None)
@@ -282,9 +277,7 @@ def reading_of(
     caps: Caps = NO_CAPS,
     total_steps: int | None = None,
 ) -> Reading:
-    """Returns the knobs nearest to the options of a method and to the caps of its job, sent or
-    stored. With `total_steps` the service has replaced every `auto` in the options.
-    """
+    """With `total_steps` the service has replaced every `auto` in the options."""
     job = {"method": {"type": kind, kind: options}}
     knobs = _knobs(kind, options)
     explanation = tuple(settings_of(knobs, kind))
@@ -338,8 +331,6 @@ def _knobs(kind: MethodType, options: dict[str, Any]) -> Knobs:
 
 @dataclass(frozen=True, slots=True)
 class _Numbers:
-    """The numbers of a method's options, with the service's own for absent ones and `auto`."""
-
     kind: MethodType
     options: dict[str, Any]
 
@@ -370,7 +361,6 @@ def _between(
 
 
 def _compared(parameter: str, value: Any, kind: MethodType) -> Any:
-    """Returns the value that an absent or automatic parameter has in every job."""
     if value is not None and value != "auto":
         return value
     name = parameter.rpartition(".")[2]

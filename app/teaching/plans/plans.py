@@ -160,12 +160,10 @@ def _position(value: float) -> int:
 
 
 def _ratio(one: float, other: float) -> float:
-    """Returns how far apart two numbers are on a logarithmic scale."""
     return abs(math.log(one / other)) if other > 0 else math.inf
 
 
 def value_at(document: Any, parameter: str) -> Any:
-    """Returns the value at a path, `None` where there is none."""
     for name in parameter.split("."):
         document = document.get(name) if isinstance(document, dict) else None
     return document
@@ -180,7 +178,6 @@ def with_value(document: dict[str, Any], parameter: str, value: Any) -> dict[str
 
 
 def leaves(document: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Returns the values that are no objects, by their paths."""
     found: dict[str, Any] = {}
     for name, value in document.items():
         if isinstance(value, dict):
@@ -220,8 +217,6 @@ class Setting(DescribedFields):
 
 @dataclass(frozen=True, slots=True)
 class KnobSettings:
-    """One knob, its position, and everything that it sets; `target` may set nothing."""
-
     knob: KnobName
     position: Any
     settings: tuple[Setting, ...]
@@ -240,7 +235,6 @@ class KnobSettings:
 
 
 def settings_of(knobs: Knobs, kind: MethodType) -> Iterator[KnobSettings]:
-    """Yields what each knob sets in the method of this type; `knobs` are checked ones."""
     yield KnobSettings("practice_mode", knobs.practice_mode, (_practice(knobs, kind),))
     yield KnobSettings("drift_guard", knobs.drift_guard, tuple(_drift(knobs, kind)))
     yield KnobSettings("effort", knobs.effort, tuple(_effort(knobs, kind)))
@@ -334,8 +328,6 @@ BODIES: Final[dict[MethodType, type[RequestedMethod]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanRequest:
-    """A plan with its recipe filled in."""
-
     kind: MethodType
     knobs: Knobs
     call: dict[str, Any]
@@ -347,13 +339,11 @@ class PlanRequest:
 @dataclass(frozen=True, slots=True)
 class CompiledPlan:
     job: dict[str, Any]
-    """The body of the create call."""
     knobs: Knobs
     explanation: tuple[KnobSettings, ...]
 
 
 def compile_plan(request: PlanRequest) -> CompiledPlan:
-    """Returns the job of a plan. Raises `InvalidRequest` for knobs that mean nothing together."""
     knobs = checked_knobs(request.knobs, request.kind)
     explanation = tuple(settings_of(knobs, request.kind))
     method = {"type": request.kind, request.kind: request.options}
@@ -365,7 +355,6 @@ def compile_plan(request: PlanRequest) -> CompiledPlan:
 
 
 def job_request(plan: CompiledPlan) -> JobRequest:
-    """Returns the create call of a plan, whose method was checked by recipe and knobs."""
     job, curriculum = plan.job, plan.job.get("curriculum")
     kind: MethodType = job["method"]["type"]
     request = JobRequest(

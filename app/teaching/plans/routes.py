@@ -29,9 +29,7 @@ async def checked_plan(
     recipe: PlanRecipe | None,
     request_of: Callable[[PlanRecipe | None], PlanRequest],
 ) -> tuple[ImprovementPlan, JobRequest]:
-    """Returns the compiled plan, and its job as a create call. Raises `InvalidRequest` with the
-    plan's own parameter, or `NotFound` for an object that the project does not have.
-    """
+    """Raises `InvalidRequest` with the plan's own parameter, or `NotFound`."""
     plan = await asyncio.to_thread(lambda: compile_plan(request_of(recipe)))
     call, faults = await asyncio.to_thread(read_call, plan.job)
     check = services.call_check().report(plan.job, call, faults)

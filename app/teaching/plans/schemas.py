@@ -73,7 +73,6 @@ class PlannedJob(ClosedBody):
     metadata: Metadata | None = None
 
     def request_for(self, model: str, recipe: PlanRecipe | None) -> PlanRequest:
-        """Raises `InvalidRequest` with the parameter at fault."""
         kind = self.method or (recipe.method if recipe else "reinforcement")
         if recipe is not None and kind != recipe.method:
             reason = f"the recipe '{recipe.id}' is of the method '{recipe.method}'"
@@ -117,7 +116,6 @@ class CompileImprovementPlan(PlannedJob):
     """Base model, or a tuned one (`ft:…`) to improve further."""
 
     def to_request(self, recipe: PlanRecipe | None) -> PlanRequest:
-        """Raises `InvalidRequest` with the parameter at fault."""
         return self.request_for(self.model, recipe)
 
 
@@ -130,7 +128,6 @@ class ExplainImprovementPlan(ClosedBody):
     """Id of one of the project's jobs."""
 
     def to_call(self) -> tuple[MethodType, Json, Caps] | None:
-        """Returns method, options, caps of the body, `None` for an id. Raises `InvalidRequest`."""
         if self.job is None:
             if self.job_id is None:
                 raise missing_parameter("job")

@@ -126,7 +126,6 @@ OPTIONS: Final = "options"
 
 
 def checked_options(recipe: RecipeText) -> RequestedMethod:
-    """Returns the method of a recipe. Raises `InvalidRequest` with the parameter at fault."""
     checked_knobs(recipe.knobs, recipe.method)
     plan = compile_plan(
         PlanRequest(kind=recipe.method, knobs=recipe.knobs, call={}, options=recipe.options)
@@ -143,9 +142,7 @@ def checked_options(recipe: RecipeText) -> RequestedMethod:
 
 
 def uncalled_options(body: RequestedMethod) -> tuple[str, ...]:
-    """Returns the options whose addresses and judges no job of the recipe calls, as for a job: a
-    built-in environment beside a grader of one's own.
-    """
+    """As for a job: a built-in environment calls nothing beside a grader of one's own."""
     if not isinstance(body, ReinforcementBody):
         return ()
     environment = built_in(body.environment)
@@ -174,7 +171,6 @@ def _refuse_unread(
 
 
 def _refuse_replaced(recipe: RecipeText, plan: CompiledPlan) -> None:
-    """Refuses an option that differs from the value of a knob, which every job would have."""
     for knob in plan.explanation:
         for setting in knob.settings:
             path = setting.parameter.removeprefix(f"method.{recipe.method}.")

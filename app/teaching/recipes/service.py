@@ -67,7 +67,6 @@ class OwnRecipeService(RegistryService):
     async def create(
         self, recipe: RecipeDefinition, *, metadata: dict[str, str] | None
     ) -> RegisteredVersion:
-        """Raises `InvalidRequest` for a name in use, or for options that make no job."""
         definition = await self._checked(recipe)
         return await self._insert(recipe.name, definition, metadata=metadata)
 
@@ -82,8 +81,6 @@ class OwnRecipeService(RegistryService):
         return await self._append(before, await self._checked(recipe), labels)
 
     async def _checked(self, recipe: RecipeDefinition) -> dict[str, Any]:
-        """Raises `InvalidRequest` also for an address or a judge that no job here may call."""
-
         def checked() -> tuple[dict[str, Any], RequestedMethod]:
             definition = recipe.model_dump(mode="json", exclude_none=True)
             self._check_size(definition)
@@ -109,9 +106,7 @@ class RecipeService:
         self._own = own
 
     async def page(self, *, after: str | None, limit: int) -> tuple[list[PlanRecipe], bool]:
-        """Returns shipped recipes in the order of their ids, then a project's own, newest first,
-        and whether more follow. Raises `InvalidRequest` for an `after` that is no recipe.
-        """
+        """Lists shipped recipes first. Raises `InvalidRequest` for an `after` that is no recipe."""
         if after is not None and after not in shipped_ids():
             rows, more = await self._own.page(after=after, limit=limit)
             return list(map(own_recipe, rows)), more
@@ -124,7 +119,6 @@ class RecipeService:
         return found, more or len(rows) > left
 
     async def get(self, recipe_id: str, *, version: int | None = None) -> PlanRecipe:
-        """Returns a shipped recipe by its id, the project's by id or name. Raises `NotFound`."""
         if recipe_id in shipped_ids() and version in {None, 1}:
             return shipped_recipe(recipe_id)
         if recipe_id in shipped_ids():
@@ -146,7 +140,6 @@ class RecipeService:
             raise _no_version(recipe_id, version) from error
 
     async def usable(self, recipe_id: str) -> PlanRecipe:
-        """Returns a recipe for a plan. Raises `WrongState` also for one that is refused today."""
         recipe = await self.get(recipe_id)
         if recipe.owner == "project":
             try:
@@ -158,7 +151,6 @@ class RecipeService:
     async def versions(
         self, recipe_id: str, *, before: int | None, limit: int
     ) -> tuple[list[PlanRecipe], bool]:
-        """Returns versions, newest first, and whether more follow; a shipped recipe has one."""
         if recipe_id in shipped_ids():
             return ([shipped_recipe(recipe_id)] if before is None else []), False
         rows, more = await self._own.versions(
@@ -175,18 +167,15 @@ class RecipeService:
     async def update(
         self, recipe_id: str, changes: dict[str, Any], labels: LabelChanges
     ) -> PlanRecipe:
-        """Raises `InvalidRequest` for a shipped recipe."""
         own_id = await self._own_id(recipe_id)
         if labels.name is not None:
             _check_name(labels.name)
         return own_recipe(await self._own.update(own_id, changes, labels))
 
     async def delete(self, recipe_id: str) -> None:
-        """Raises `InvalidRequest` for a shipped recipe."""
         await self._own.delete(await self._own_id(recipe_id))
 
     async def _own_id(self, recipe_id: str) -> str:
-        """Returns the id of the project's recipe. Raises `WrongState` for a shipped one."""
         _check_own(recipe_id)
         return (await self.get(recipe_id)).id
 

@@ -35,12 +35,10 @@ from app.teaching.students.students import (
     verdict,
 )
 
-_PAGE: Final = 100
 _PARAM: Final = "regression_evals"
 
 
 async def regression_sets(unit: UnitOfWork, eval_ids: Sequence[str]) -> tuple[RegressionRows, ...]:
-    """Returns the rows of each eval's newest run of a model. Raises `InvalidRequest`."""
     return tuple([await _regression_set(unit, each) for each in dict.fromkeys(eval_ids)])
 
 
@@ -72,7 +70,6 @@ async def _regression_set(unit: UnitOfWork, eval_id: str) -> RegressionRows:
 async def open_gate(
     unit: UnitOfWork, queue: JobQueue, skill: Skill, sets: tuple[RegressionRows, ...]
 ) -> None:
-    """Inserts a skill with two runs of each eval, on the same rows."""
     pairs = []
     for each in sets:
         try:
@@ -92,7 +89,6 @@ async def open_gate(
 
 
 async def close_gates(unit: UnitOfWork, skills: Sequence[Skill]) -> None:
-    """Cancels the eval runs of open gates that have not ended."""
     for pair in (pair for skill in skills for pair in skill.runs):
         for run_id in (pair.before, pair.after):
             # A run that ended or was deleted meanwhile needs no end.
@@ -137,7 +133,6 @@ async def _start(
 
 
 async def _comparison(unit: UnitOfWork, pair: GateRuns) -> Comparison | None:
-    """Returns the comparison of two runs; `None` until both have ended."""
     scores, unscored = [], 0
     for run_id in (pair.before, pair.after):
         try:
@@ -163,7 +158,7 @@ async def _newest_runs(unit: UnitOfWork, eval_id: str) -> AsyncIterator[EvalRun]
     after, more = None, True
     while more:
         page, more = await unit.eval_runs.page(
-            eval_id, status=None, after=after, limit=_PAGE, descending=True
+            eval_id, status=None, after=after, limit=100, descending=True
         )
         for run in page:
             yield run
@@ -187,7 +182,6 @@ class StudentService:
     async def create(
         self, name: str, base_model: str, regression_evals: tuple[str, ...]
     ) -> Student:
-        """Raises `InvalidRequest` for an unknown model, an eval without rows, a used name."""
         base = find_base_model(self._base_models, base_model)
         if base is None:
             raise InvalidRequest(
@@ -203,7 +197,6 @@ class StudentService:
             return await unit.students.get(name)
 
     async def update(self, name: str, regression_evals: tuple[str, ...]) -> Student:
-        """Chooses the regression sets of the skills that are proposed from now on."""
         async with self._database.tenant(self._tenant) as unit:
             await unit.students.get(name, locked=True)
             sets = await regression_sets(unit, regression_evals)
@@ -228,7 +221,6 @@ class StudentService:
             await unit.students.delete(name)
 
     async def propose(self, name: str, job_id: str) -> Skill:
-        """Opens the gate for a job's model, unless one is open for it. Raises `InvalidRequest`."""
         async with self._database.tenant(self._tenant) as unit:
             student = await unit.students.get(name, locked=True)
             baseline = await unit.students.answering_model(name) or student.base_model
@@ -255,12 +247,10 @@ class StudentService:
             return [await settled_skill(unit, skill) for skill in page], more
 
     async def skill(self, name: str, skill_id: str) -> Skill:
-        """Returns a skill with the gate's decision, if its runs have ended."""
         async with self._database.tenant(self._tenant) as unit:
             return await settled_skill(unit, await unit.skills.get(name, skill_id))
 
     async def promote(self, name: str, skill_id: str) -> Student:
-        """Raises `WrongState` unless the gate let it pass against what answers now."""
         async with self._database.tenant(self._tenant) as unit:
             await unit.students.get(name, locked=True)
             skill = await settled_skill(unit, await unit.skills.get(name, skill_id))
@@ -311,7 +301,6 @@ class StudentService:
 
 
 async def _end_coaching(unit: UnitOfWork, student: str) -> None:
-    """Cancels the jobs of Coach sessions, which are deleted with the student."""
     for session in await unit.coach_sessions.open_of(student):
         child = session.progress.child
         if child is not None and child.kind == "job":
@@ -340,7 +329,6 @@ def _refusal(skill: Skill, answering: str | None) -> WrongState | None:
 
 
 async def _set_current(unit: UnitOfWork, name: str, skill: Skill | None) -> Student:
-    """Lets a skill, or the base model, answer. Raises `WrongState` for a deleted model."""
     if skill is not None:
         if not await unit.models.lock(skill.model):
             raise WrongState(

@@ -25,7 +25,6 @@ from app.teaching.students.tables import StudentTable as Table
 
 class StudentStore(ProjectRows):
     async def insert(self, student: Student) -> None:
-        """Raises `InvalidRequest` for a name that the project already uses."""
         await refuse_archived(self._session, self._project_id)
         inserted = await self._session.scalar(
             insert(Table)
@@ -65,7 +64,6 @@ class StudentStore(ProjectRows):
         return [_to_student(row) for row in page], more
 
     async def answering_model(self, name: str) -> str | None:
-        """Returns the model of the current skill, or the base model; `None` without the student."""
         of = and_(SkillTable.project_id == Table.project_id, SkillTable.id == Table.current_skill)
         return await self._session.scalar(
             select(func.coalesce(SkillTable.model, Table.base_model))
@@ -84,7 +82,6 @@ class StudentStore(ProjectRows):
         await self._session.execute(update(Table).where(*of).values(regression_sets=stored))
 
     async def delete(self, name: str) -> None:
-        """Deletes a student with its history; its models stay. Raises `NotFound`."""
         of = (Table.project_id == self._project_id, Table.name == name)
         if await self._session.scalar(delete(Table).where(*of).returning(Table.name)) is None:
             raise no_student(name)
@@ -113,7 +110,6 @@ class SkillStore(ProjectRows):
         )
 
     async def get(self, student: str, skill_id: str) -> Skill:
-        """Raises `NotFound`."""
         query = select(SkillTable).where(*self._of(student), SkillTable.id == skill_id)
         row = await self._session.scalar(query.execution_options(populate_existing=True))
         if row is None:
@@ -140,7 +136,6 @@ class SkillStore(ProjectRows):
         return [_to_skill(row) for row in rows]
 
     async def gate_runs(self, eval_id: str) -> set[str]:
-        """Returns the ids of the eval's runs that gates started."""
         path = cast("$[*] ? (@.eval_id == $eval_id).*", JSONPATH)
         found = func.jsonb_path_query(
             SkillTable.runs, path, func.jsonb_build_object("eval_id", eval_id), type_=JSONB

@@ -25,10 +25,7 @@ _NO_REGRESSION_SET: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A paired comparison of two models, or the fault for which there is none."""
-
     subject: str
-    """`target`, or the id of an eval."""
     difference: float | None
     """Mean over rows of the new model's score less the old one's."""
     interval: tuple[float, float] | None
@@ -65,7 +62,6 @@ class Comparison:
 
 
 def verdict(target: Comparison, regressions: Sequence[Comparison]) -> tuple[bool, str]:
-    """Returns whether the gate lets the skill pass, and the reason in sentences."""
     compared = [target, *regressions]
     sentences = [comparison.words for comparison in compared if not comparison.passes]
     if not regressions:
@@ -97,9 +93,7 @@ def target_comparison(report: Mapping[str, Any] | None) -> Comparison:
 def eval_comparison(
     eval_id: str, before: Mapping[int, float], after: Mapping[int, float], *, unscored: int
 ) -> Comparison:
-    """Returns the comparison of two runs by the score of each row. `unscored` rows of either run
-    have no score: a model whose failures were left out would look better than it is.
-    """
+    """`unscored` rows have no score: a model without its failures would look too good."""
     if unscored:
         noun = "answer" if unscored == 1 else "answers"
         return uncompared(eval_id, f"{unscored} {noun} could not be sampled or scored")
@@ -114,7 +108,6 @@ def eval_comparison(
 def row_scores(
     results: Sequence[tuple[int, Sequence[Mapping[str, Any]]]],
 ) -> tuple[dict[int, float], int]:
-    """Returns each row's mean score over samples and criteria, and the samples without one."""
     scores: dict[int, list[float]] = {}
     unscored = 0
     for row, of_criteria in results:

@@ -3,7 +3,7 @@ catalogue for each table that it first meets; both cost more than the statements
 """
 
 import asyncio
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Hashable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -12,6 +12,7 @@ from unittest.mock import patch
 from urllib.parse import urlsplit
 from weakref import WeakSet
 
+from anyio import to_process
 from sqlalchemy import event
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 from typing_extensions import override
@@ -83,8 +84,19 @@ def keep_pools() -> None:
 
 
 def note_loop() -> None:
-    """Keeps the pools of the running loop, which all tests of a process share."""
+    """Keeps the pools of the running loop, which all tests of a process share.
+
+    anyio kills its pool of processes at the end of the task that first used it, here a test's.
+    """
     _POOLS.loop = asyncio.get_running_loop()
+    to_process._process_pool_workers.set(set())  # noqa: SLF001 - there is no public way
+    to_process._process_pool_idle_workers.set(deque())  # noqa: SLF001 - as above
+
+
+async def end_processes() -> None:
+    for process in to_process._process_pool_workers.get():  # noqa: SLF001 - as in `note_loop`
+        process.kill()
+        await process.aclose()
 
 
 def kept_sessions(database: str) -> set[int]:

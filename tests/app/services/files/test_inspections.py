@@ -11,10 +11,6 @@ from app.kit.errors import InvalidRequest
 from app.kit.ids import OrganizationId, ProjectId
 from tests.support.objects.in_memory import in_memory_objects
 
-# The pool of processes ends with the task that a loop runs: each test has a loop of its own.
-pytestmark = pytest.mark.asyncio(loop_scope="function")
-
-
 def tenant(project: str, organization: str) -> Tenant:
     return Tenant(OrganizationId(organization), ProjectId(project), organization, "key")
 
