@@ -89,12 +89,12 @@ def note_loop() -> None:
     anyio kills its pool of processes at the end of the task that first used it, here a test's.
     """
     _POOLS.loop = asyncio.get_running_loop()
-    to_process._process_pool_workers.set(set())  # noqa: SLF001 - there is no public way
-    to_process._process_pool_idle_workers.set(deque())  # noqa: SLF001 - as above
+    to_process._process_pool_workers.set(set())
+    to_process._process_pool_idle_workers.set(deque())
 
 
 async def end_processes() -> None:
-    for process in to_process._process_pool_workers.get():  # noqa: SLF001 - as in `note_loop`
+    for process in to_process._process_pool_workers.get():
         process.kill()
         await process.aclose()
 

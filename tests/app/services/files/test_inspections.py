@@ -11,6 +11,7 @@ from app.kit.errors import InvalidRequest
 from app.kit.ids import OrganizationId, ProjectId
 from tests.support.objects.in_memory import in_memory_objects
 
+
 def tenant(project: str, organization: str) -> Tenant:
     return Tenant(OrganizationId(organization), ProjectId(project), organization, "key")
 
