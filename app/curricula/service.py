@@ -19,8 +19,8 @@ from app.curricula.curricula import (
 from app.curricula.schemas import CurriculumTest, SplitTest, line_pairs
 from app.database import Database
 from app.files.datasets import OVERLAPPING_ROWS, Overlap, inspect_row, refuse_unreadable
-from app.files.files import FileRow
-from app.files.row_files import PURPOSE, Inspections, RowFiles
+from app.files.files import TRAINING, FileRow
+from app.files.row_files import Inspections, RowFiles
 from app.files.rows import MAX_TRAIN_EXAMPLES, MAX_VALID_EXAMPLES, is_blank
 from app.files.service import FileService
 from app.jobs.file_checks import FileRules, ReadFile, lines_of, read_file
@@ -221,9 +221,9 @@ class CurriculumService(RegistryService):
             raise InvalidRequest(
                 f"{param} {file_id} does not exist.", param=param, code="file_not_found"
             ) from error
-        if row.purpose != PURPOSE:
+        if row.purpose != TRAINING:
             raise InvalidRequest(
-                f"{param} {file_id} has purpose '{row.purpose}', but must have '{PURPOSE}'.",
+                f"{param} {file_id} has purpose '{row.purpose}', but must have '{TRAINING}'.",
                 param=param,
             )
         return row

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from app.kit.errors import WrongState
+from app.kit.errors import InvalidRequest, WrongState
 
 MAX_FILE_BYTES: Final = 512 * 1024 * 1024
 """Largest file of one request; a larger one is uploaded in parts."""
@@ -16,6 +16,14 @@ LISTED_PURPOSES = (*PURPOSES, "fine-tune-results", "assistants_output", "batch_o
 
 NOT_READY = "uploaded"
 """The status of a file that no new job may read: rows are being removed from it."""
+
+
+TRAINING: Final = "fine-tune"
+
+
+def wrong_purpose(file_id: str, purpose: str, param: str) -> InvalidRequest:
+    message = f"{param} {file_id} has purpose '{purpose}', but must have '{TRAINING}'."
+    return InvalidRequest(message, param=param, code="invalid_value")
 
 
 def not_ready(file_id: str, param: str) -> WrongState:

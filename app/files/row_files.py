@@ -19,7 +19,7 @@ from typing import Final, TypeVar
 
 from anyio import BrokenWorkerProcess, CapacityLimiter, fail_after, to_process
 
-from app.files.files import FileRow, NewFile
+from app.files.files import TRAINING, FileRow, NewFile
 from app.files.rows import is_blank
 from app.files.service import Check, FileService
 from app.kit.callers import Tenant
@@ -123,7 +123,6 @@ def _line(content: bytes, number: int) -> FileLine:
     return FileLine(content.removeprefix(_BOM) if number == 1 else content, number)
 
 
-PURPOSE: Final = "fine-tune"
 _BLOCK_BYTES: Final = 1 << 20
 
 
@@ -150,9 +149,9 @@ class RowFiles:
         file_id: str | None = None,
         within: Check | None = None,
     ) -> FileRow:
-        new = NewFile(name, PURPOSE, None)
+        new = NewFile(name, TRAINING, None)
         return await self._files.upload(
-            blocks, purpose=PURPOSE, described=lambda: new, file_id=file_id, within=within
+            blocks, purpose=TRAINING, described=lambda: new, file_id=file_id, within=within
         )
 
     async def discard(self, file_ids: Sequence[str]) -> None:

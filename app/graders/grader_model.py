@@ -117,9 +117,7 @@ class GraderModel(OpenKeys, DescribedModel):
     @model_validator(mode="before")
     @classmethod
     def _no_stray_secrets(cls, sent: Any) -> Any:
-        """Refuses headers or keys of a grader that sends no request: dropping them hides the
-        mistake.
-        """
+        """Dropping headers or keys of a grader that sends no request would hide the mistake."""
         if not isinstance(sent, dict):
             return sent
         if sent.get("headers") is not None and "headers" not in cls.model_fields:

@@ -15,6 +15,7 @@ from app.database import Database
 from app.evals.data_sources import MAX_ITEMS, ROOT
 from app.evals.evals import eval_of_job, file_of
 from app.evals.service import check_item_file
+from app.files.files import TRAINING, wrong_purpose
 from app.files.row_files import Inspections, RowFiles
 from app.graders.choice import GraderChoice
 from app.graders.definitions import AutoGrader, read_grader
@@ -328,12 +329,8 @@ class RegisteredReferences:
                 param=param or FILE_PARAM,
                 code="file_not_found",
             ) from error
-        if param is not None and row.purpose != "fine-tune":
-            raise InvalidRequest(
-                f"{param} {file_id} has purpose '{row.purpose}', but must have 'fine-tune'.",
-                param=param,
-                code="invalid_value",
-            )
+        if param is not None and row.purpose != TRAINING:
+            raise wrong_purpose(file_id, row.purpose, param)
         return row.object_key
 
 

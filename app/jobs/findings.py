@@ -300,9 +300,7 @@ def _judged_apart(what: str, judges: Sequence[str], curve: str) -> Finding:
 def _unpaired(
     watched: ObjectiveCurves, curves: Curves, *, steps: tuple[int, int], looks: int, samples: int
 ) -> Gain:
-    """Returns the gain computed from curves only, for rollouts that are no longer stored. The
-    number of independent values is the number of rows.
-    """
+    """For rollouts that are no longer stored. Independent values: as many as rows."""
     valid = {name: curve for (name, split), curve in curves.items() if split == "valid"}
     before, after = (
         {name: curve[step] for name, curve in valid.items() if step in curve} for step in steps

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from app.curricula.curricula import CURRICULUM_SPLITS
 from app.database import Database
-from app.files.files import NOT_READY, not_ready
+from app.files.files import NOT_READY, TRAINING, not_ready, wrong_purpose
 from app.files.row_files import Inspections
 from app.graders.choice import GraderChoice
 from app.graders.kinds.multi import MAX_CHILDREN
@@ -307,9 +307,8 @@ class PreflightService:
         if row.status == NOT_READY:
             issues.append(issue_of(not_ready(file_id, param)))
             return None
-        if row.purpose != "fine-tune":
-            message = f"{param} {file_id} has purpose '{row.purpose}', but must have 'fine-tune'."
-            issues.append(PreflightIssue("error", "invalid_value", message, param))
+        if row.purpose != TRAINING:
+            issues.append(issue_of(wrong_purpose(file_id, row.purpose, param)))
             return None
         return row.object_key
 

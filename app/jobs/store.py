@@ -38,7 +38,7 @@ from app.evals.store import eval_row
 from app.evals.tables import EvalTable
 from app.evals.tables import EvalTable as EvalDeletion
 from app.events.store import EventLogTable, job_event_row
-from app.files.files import NOT_READY, not_ready
+from app.files.files import NOT_READY, TRAINING, not_ready, wrong_purpose
 from app.files.store import UNEXPIRED
 from app.files.tables import FileTable
 from app.files.tables import FileTable as File
@@ -87,7 +87,6 @@ from app.models.tables import TunedModelTable as Model
 
 _NOT_BEGUN: Final = (JobStatus.VALIDATING_FILES.value, JobStatus.QUEUED.value)
 Rows = dict[str, dict[str, Any]]
-PURPOSE: Final = "fine-tune"
 _TABLES = {
     "job": JOBS,
     "eval": cast("CoreTable", EvalTable.__table__),
@@ -119,12 +118,8 @@ def _refuse_unusable_files(files: dict[str, str | None], purposes: dict[str, str
             )
         if file_id is not None and purposes[file_id] == NOT_READY:
             raise not_ready(file_id, param)
-        if file_id is not None and purposes[file_id] != PURPOSE:
-            raise InvalidRequest(
-                f"{param} {file_id} has purpose '{purposes[file_id]}', but must have '{PURPOSE}'.",
-                param=param,
-                code="invalid_value",
-            )
+        if file_id is not None and purposes[file_id] != TRAINING:
+            raise wrong_purpose(file_id, purposes[file_id], param)
 
 
 @cache
@@ -215,7 +210,7 @@ def _files_found(scope: Scope) -> CTE:
         .with_for_update(read=True)
     )
     file = scope.within(locked).cte("locked_files")
-    usable = func.count().filter(file.c.purpose == PURPOSE).label("usable")
+    usable = func.count().filter(file.c.purpose == TRAINING).label("usable")
     purposes = func.coalesce(
         func.jsonb_object_agg(file.c.id, file.c.purpose), literal_column("'{}'::jsonb")
     ).label("purposes")

@@ -54,6 +54,7 @@ def vllm_arguments(
     spec: BaseModelSpec, options: VllmOptions, *, plugins: Path = PLUGINS
 ) -> tuple[str, ...]:
     """Returns the arguments after the program's name, the same as for `vllm serve`."""
+    turns = tool_use(spec, download=True).formats
     arguments = [
         *("--model", spec.path, "--served-model-name", spec.name),
         *("--host", options.host, "--port", str(options.port)),
@@ -66,7 +67,7 @@ def vllm_arguments(
         *("--enable-prefix-caching", "--block-size", str(options.block_size)),
         *("--enable-lora", "--max-lora-rank", str(_lora_rank(spec.lora_rank))),
         *("--max-loras", str(options.max_loras), "--max-cpu-loras", str(options.max_cpu_loras)),
-        *("--enable-auto-tool-choice", "--tool-call-parser", _turn_formats(spec)),
+        *("--enable-auto-tool-choice", "--tool-call-parser", turns.name),
         *("--tool-parser-plugin", str(plugins / "agent_rft_turns.py")),
         *("--tensor-parallel-size", str(options.tensor_parallel)),
         # Requests of jobs have a priority behind that of chats (`app.models.engine_http`).
@@ -86,10 +87,6 @@ def vllm_arguments(
     if options.cpu:
         arguments.append("--no-enable-chunked-prefill")
     return tuple(arguments)
-
-
-def _turn_formats(spec: BaseModelSpec) -> str:
-    return tool_use(spec, download=True).formats.name
 
 
 def vllm_environment(*, api_key: str, cache_dir: Path, plugins: Path = PLUGINS) -> dict[str, str]:

@@ -131,13 +131,11 @@ def _mismatch(arguments: dict[str, Any], schema: dict[str, Any]) -> str | None:
 def _wrong_type(value: Any, schema: Any) -> str | None:
     named = schema.get("type") if isinstance(schema, dict) else None
     names = [named] if isinstance(named, str) else named
-    if not isinstance(names, list) or not names or not all(map(_is_known, names)):
+    if not isinstance(names, list) or not names:
+        return None
+    if not all(isinstance(name, str) and name in _TYPES for name in names):
         return None
     return None if any(_is(value, name) for name in names) else " or ".join(names)
-
-
-def _is_known(name: Any) -> bool:
-    return isinstance(name, str) and name in _TYPES
 
 
 def _is(value: Any, name: str) -> bool:

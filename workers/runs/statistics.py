@@ -205,7 +205,9 @@ def comparison(
     before = [fmean(sides.start[row]) for row in rows]
     after = [fmean(sides.tuned[row]) for row in rows]
     differences = [difference(a, b) for a, b in zip(before, after, strict=True)]
-    of_base = before if sides.base is None else _means(sides.base, rows)
+    of_base = before
+    if sides.base is not None:
+        of_base = [fmean(sides.base[row]) for row in rows if sides.base.get(row)]
     return {
         "base_mean": fmean(of_base) if of_base else None,
         "start_mean": fmean(before),
@@ -224,7 +226,3 @@ def _interval(
 ) -> list[float] | None:
     found = bootstrap_interval(values, seed=seed, among=among, bounds=bounds)
     return None if found is None else list(found)
-
-
-def _means(values: Values, rows: Sequence[int]) -> list[float]:
-    return [fmean(values[row]) for row in rows if values.get(row)]

@@ -47,14 +47,14 @@ def rows_to_practise(training: Path, validation: Path, keys: tuple[str, ...]) ->
 
 def prompted_rows(path: Path, prompt: str) -> list[JsonRow]:
     own = {"role": "system", "content": prompt}
+
+    def is_instruction(message: JsonRow) -> bool:
+        return message.get("role") in {"system", "developer"}
+
     return [
-        {**row, "messages": [own, *dropwhile(_is_instruction, row["messages"])]}
+        {**row, "messages": [own, *dropwhile(is_instruction, row["messages"])]}
         for row in _rows(path)
     ]
-
-
-def _is_instruction(message: JsonRow) -> bool:
-    return message.get("role") in {"system", "developer"}
 
 
 def _practice_rows(path: Path) -> list[PracticeRow]:

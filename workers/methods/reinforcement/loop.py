@@ -341,9 +341,7 @@ class ReinforcementLoop:
         return journal
 
     def _check_step(self, rollouts: Sequence[ScoredRollout]) -> None:
-        """A failed check stores the rollouts like those of a validation: nothing was trained on
-        them.
-        """
+        """A failed check stores its rollouts like a validation: nothing was trained on them."""
         kept = SampledValidation(
             further={"train": count_losses(rollouts)}, further_rollouts=rollouts
         )

@@ -366,9 +366,7 @@ class StreamingMode(Mode):
         return time.perf_counter() - started
 
     async def _train(self, count: int, arrivals: Arrivals) -> tuple[list[Arrival], float]:
-        """Returns the groups in the order of their training, and the seconds. The groups of a part
-        are added in the step's order.
-        """
+        """Groups in the order of their training, those of a part in the step's, and the seconds."""
         arrived: list[Arrival] = []
         training_s = 0.0
         parts = min(self._minibatches, count)

@@ -221,7 +221,7 @@ def _have(rows: Sequence[RowValues], name: str) -> bool:
 
 def _won(before: Rows, after: Rows) -> dict[str, Any]:
     by_order = _have([*before.values(), *after.values()], names.PREFERENCE_CHOSEN_LOGPROB)
-    value = _lead if by_order else _loss
+    value = _lead if by_order else lambda row: row.values[names.LOSS]
     pairs = {row: (value(before[row]), value(after[row])) for row in before}
     if by_order:
         won = sum(a <= 0 < b for a, b in pairs.values())
@@ -240,10 +240,6 @@ def _won(before: Rows, after: Rows) -> dict[str, Any]:
             {"row": row, "before": pairs[row][0], "after": pairs[row][1]} for row in worse
         ],
     }
-
-
-def _loss(row: RowValues) -> float:
-    return row.values[names.LOSS]
 
 
 def _lead(row: RowValues) -> float:
