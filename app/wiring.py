@@ -380,7 +380,7 @@ class Factory:
         ports = PreflightPorts(
             probes=EndpointProbes(self._egress(), self._signer()),
             inspections=self._context.inspections,
-            tries=GraderTries(self.trials().grading()),
+            tries=GraderTries(self.trials().grading(max_retries=0)),
             judges=self.judge_models(),
             base_models=self._base_models,
         )

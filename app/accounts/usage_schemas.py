@@ -3,11 +3,11 @@
 from collections.abc import Callable
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 
 from app.accounts.audit import AuditEntry
 from app.accounts.usage import UsageKind, UsagePage, UsageSum
-from app.kit.fields import DescribedModel
+from app.kit.fields import LEFT_OUT, DescribedModel
 from app.kit.schemas import DescribedByItem
 
 QuantityUnit = Literal["duration_seconds", "tokens"]
@@ -234,7 +234,9 @@ class AuditActorKey(DescribedModel):
     id: str
     type: Literal["user", "service_account"]
     """`service_account` for a key of a service account."""
-    service_account: AuditActorAccount | None = None
+    service_account: AuditActorAccount | None = Field(
+        default=None, json_schema_extra={LEFT_OUT: True}
+    )
     """The service account of the key."""
     ip_address: str
     """Address that the change came from."""
@@ -245,9 +247,9 @@ class AuditActor(DescribedModel):
 
     type: Literal["api_key", "session", "command_line"]
     """`command_line`: a command of the operator on the machine of the service."""
-    api_key: AuditActorKey | None = None
+    api_key: AuditActorKey | None = Field(default=None, json_schema_extra={LEFT_OUT: True})
     """The key, for the type `api_key`."""
-    session: AuditActorSession | None = None
+    session: AuditActorSession | None = Field(default=None, json_schema_extra={LEFT_OUT: True})
     """The session, for the type `session`."""
 
     @classmethod
@@ -289,7 +291,7 @@ class AuditLogEntry(DescribedModel):
     """The kind of the change, such as `project.created`."""
     effective_at: int
     """Unix seconds of the change."""
-    project: AuditProject | None = None
+    project: AuditProject | None = Field(default=None, json_schema_extra={LEFT_OUT: True})
     """The project; absent for a change of the organization."""
     actor: AuditActor
     """The key, session or command that made the change."""

@@ -234,14 +234,13 @@ class PreflightService:
         )
         issues += [*listed.issues, *in_files]
         reported = {one.param for one in issues if one.severity == "error"} | faulty
+        issues += [one for _, found in endpoints for one in found if one.param not in reported]
+        reported |= {one.param for _, found in endpoints for one in found}
         readable = await asyncio.to_thread(readable_method, body)
         if readable is not None and dataset is not None:
             issues += await self._ports.tries.issues(
                 readable, dataset.sample_rows, reported=reported
             )
-        issues += [
-            issue for _, found in endpoints for issue in found if issue.param not in reported
-        ]
         pace: Pace | None = None
         if base is not None:
             async with self._database.tenant(self._tenant) as unit:

@@ -263,6 +263,7 @@ ROWS: Final = 5
 MAX_GRADERS: Final = 4
 _AT_ONCE: Final = 2
 _LIMIT_S: Final = 30.0
+_ANSWER_LIMIT_S: Final = 10.0
 _MAX_TEXT: Final = 2000
 _OWN_TEXTS: Final = 2
 _SHOWN_LINES: Final = 5
@@ -307,7 +308,7 @@ class GraderTries:
             for param, grader in used
             if grader.asks_server
             and not grader.compares_rollouts
-            and not any(fault and fault.startswith(param) for fault in reported)
+            and not any(fault and f"{fault}.".startswith(f"{param}.") for fault in reported)
         ]
         answered = await asyncio.gather(
             *(self._asked(param, grader, rows[0]) for param, grader in asked[:MAX_GRADERS])
@@ -318,21 +319,21 @@ class GraderTries:
     async def _asked(
         self, param: str, grader: GraderModel, row: SampleRow
     ) -> PreflightIssue | None:
-        """Grades one answer. Nothing is tried again: a server that is down has its own issue."""
         item = grader_item(row.item)
         answer = next(_own_texts(row.item), _ANSWERS[0])
         request = GradeRequest(
             sample=text_sample(answer), item=item, trace_id=new_trace_id(), call_id=new_id("grade_")
         )
         try:
-            async with asyncio.timeout(_LIMIT_S):
+            async with asyncio.timeout(_ANSWER_LIMIT_S):
                 scorer = await asyncio.to_thread(grader.scorer, self._grading, source=param)
                 await BoundedScorer(scorer, source=param).score(request)
         except (ScoreFault, TimeoutError) as fault:
-            reason = fault.message if isinstance(fault, ScoreFault) else f"none in {_LIMIT_S:g} s"
+            late = f"no answer in {_ANSWER_LIMIT_S:g} s"
             message = (
-                f"'{param}' has no score for one answer to {row.param} line "
-                f"{row.line}: {reason}. A rollout that it fails on is lost, not graded 0; {_TRY}."
+                f"'{param}' gave no score for one answer to the first row: "
+                f"{fault.message if isinstance(fault, ScoreFault) else late}. A rollout that it "
+                "fails on is lost, not graded 0: check its address, its headers and what it returns"
             )
             return PreflightIssue("warning", "grader_fails", message, param, row.line)
         return None

@@ -236,7 +236,7 @@ _BODY: dict[str, Any] = {
 )
 async def validate_job(request: Request, services: Services) -> FineTuningJobValidation:
     """Checks the body of a create call. Reports every fault at once, lengths, reachability of
-    endpoints and an estimate, and makes no job. Each grader grades one answer; no tool is called.
+    endpoints and an estimate, and makes no job. Graders grade an answer; no tool is called.
     """
     body = await request.json() if await request.body() else None
     if not isinstance(body, dict):

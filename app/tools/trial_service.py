@@ -183,9 +183,11 @@ class TrialService:
     async def _check(self, grader: AnyGrader, param: str) -> None:
         await check_definition(grader, param, egress=self._ports.egress, models=self._models)
 
-    def grading(self) -> GradingPorts:
-        endpoints = self._endpoints(self._ports.egress, GRADER_RUN_LIMIT_S)
-        operators = self._endpoints(self._ports.judge_egress, GRADER_RUN_LIMIT_S)
+    def grading(self, *, max_retries: int | None = None) -> GradingPorts:
+        """`max_retries`: by default that of the settings."""
+        ports, limit_s = self._ports, GRADER_RUN_LIMIT_S
+        endpoints = self._endpoints(ports.egress, limit_s, max_retries)
+        operators = self._endpoints(ports.judge_egress, limit_s, max_retries)
         judges = RoutedJudges(
             self._ports.engine,
             configured=self._judges,
@@ -201,11 +203,13 @@ class TrialService:
             build_embeddings(self._embeddings, operators, self._ports.signer),
         )
 
-    def _endpoints(self, egress: Egress, limit_s: float) -> EndpointPool:
+    def _endpoints(
+        self, egress: Egress, limit_s: float, max_retries: int | None = None
+    ) -> EndpointPool:
         return EndpointPool(
             egress,
             timeout_s=min(self._limits.call_timeout_s, limit_s),
-            max_retries=self._limits.max_retries,
+            max_retries=self._limits.max_retries if max_retries is None else max_retries,
         )
 
 

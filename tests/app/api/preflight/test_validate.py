@@ -308,5 +308,8 @@ async def test_a_grader_that_asks_a_server_grades_one_answer(
     (warned,) = (await validate_call(api, call))["warnings"]
     assert warned["code"] == "grader_fails"
     assert (warned["param"], warned["line"]) == ("method.reinforcement.grader", 1)
-    assert "answered 405" in warned["message"]
-    assert "is lost, not graded 0" in warned["message"]
+    assert "first row: answered 405. A rollout that it fails on is lost" in warned["message"]
+    grader["url"] = "http://127.0.0.1:9/grade"
+    report = await validate_call(api, call)
+    assert [each["code"] for each in report["errors"]] == ["endpoint_unreachable"]
+    assert report["warnings"] == []
