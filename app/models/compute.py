@@ -79,9 +79,7 @@ class StartRequest(BaseModel):
 
 
 class StartPlan(BaseModel):
-    """The verdict on a base model, its memory and speed on this machine, and the sizes of the
-    engine.
-    """
+    """The verdict on a base model: memory and speed on this machine, sizes of the engine."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

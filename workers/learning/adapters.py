@@ -160,9 +160,7 @@ MERGED_TYPES = (torch.float32, torch.float64)
 
 
 def install_fast_lora_forward(model: PeftModel, *, adapter: str = "default") -> int:
-    """Returns the number of replaced layers; dropout, DoRA, a LoRA bias and odd bases retain
-    peft's.
-    """
+    """Returns the number of replaced layers; dropout, DoRA, a bias and odd bases keep peft's."""
     count = 0
     for module in model.modules():
         if isinstance(module, Linear) and _is_plain(module, adapter):

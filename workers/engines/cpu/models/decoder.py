@@ -417,9 +417,7 @@ def _plain_weight(product: LinearLayer) -> Tensor:
 
 
 def fuse_decoder(model: Any, *, context_length: int) -> Decoder | None:
-    """`None` for an architecture that is not supported. The model's layers become views of the
-    fused.
-    """
+    """`None` for an unsupported architecture. The model's layers become views of the fused."""
     config = model.config
     rotary = getattr(getattr(model, "model", None), "rotary_emb", None)
     if type(model) not in _ARCHITECTURES or config.hidden_act != "silu":
