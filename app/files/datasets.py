@@ -111,7 +111,9 @@ OVERLAPPING_ROWS: Final = "overlapping_rows"
 
 @dataclass(frozen=True, slots=True)
 class Overlap(DescribedFields):
-    """Validation rows with the messages of training rows, so that they measure memorisation."""
+    """Validation rows whose messages are in the training file too, so that they measure
+    memorisation.
+    """
 
     rows: int
     """Number of such rows."""
