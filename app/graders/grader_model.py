@@ -103,8 +103,6 @@ class GraderModel(OpenKeys, DescribedModel):
     required_in_evals: ClassVar[tuple[str, ...]] = ()
     """Optional fields that a criterion of an eval must send."""
     compares_rollouts: ClassVar[bool] = False
-    asks_server: ClassVar[bool] = False
-    """True if each score takes a call, of the customer's server or of a model."""
     needs_environment: ClassVar[bool] = False
     """True if it reads the rewards of an HTTP environment, so that only a job with one may have it.
     """
@@ -375,8 +373,6 @@ def check_headers(headers: SecretHeaders | None, base_url: str | None) -> None:
 
 
 class JudgedGrader(UnitGrader):
-    asks_server: ClassVar[bool] = True
-
     model: JudgeName
     """Name of the judge: a model of this service, or of the server at `base_url`."""
     sampling_params: JudgeSampling | None = None

@@ -1,4 +1,4 @@
-"""Asks each address of a create call once, and tries its graders: those that ask a server on one
+"""Asks each address of a create call once, and tries its graders: those with an address on one
 answer, python graders on a few rows.
 
 A grader's failure is an error only if no answer could avoid it: code that expects a format which
@@ -39,7 +39,7 @@ from app.kit.egress import Egress, EgressFailure, EgressRequest, check_headers
 from app.kit.endpoint_pool import EndpointPool
 from app.kit.endpoints import CallSigner, EndpointFault
 from app.kit.errors import EndpointRefused, PreflightIssue, first_fault
-from app.kit.fields import parameter
+from app.kit.fields import parameter, value_of
 from app.kit.http import is_client_error
 from app.kit.ids import new_id
 from app.tools.environment_calls import (
@@ -51,7 +51,7 @@ from app.tools.environment_calls import (
     read_reset,
     reset_body,
 )
-from app.tools.environments import PARAM
+from app.tools.environments import PARAM, is_graded_by
 from app.tools.mcp_listings import SERVERS, ListingFault, clashes, functions_of
 from app.tools.mcp_servers import MAX_MCP_SERVERS, McpServerSpec, McpTool
 from app.tools.tools import new_trace_id
@@ -303,10 +303,12 @@ class GraderTries:
             for path, grader in graders_in(method)
             if is_used(path, unused)
         ]
+        own = method.environment is None or not is_graded_by(method.environment, method.grader)
         asked = [
             (param, grader)
             for param, grader in used
-            if grader.asks_server
+            if own
+            and (value_of(grader, "url") or value_of(grader, "base_url"))
             and not grader.compares_rollouts
             and not any(fault and f"{fault}.".startswith(f"{param}.") for fault in reported)
         ]

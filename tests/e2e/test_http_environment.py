@@ -54,6 +54,7 @@ class InterruptedWorld(RecordsWorld):
             self.answered.clear()
 
 
+@pytest.mark.long
 def test_a_job_earns_what_its_environment_gave_though_both_are_killed(
     live: Installation, endpoints: Endpoints, tmp_path: Path
 ) -> None:

@@ -33,8 +33,6 @@ from app.tools.tools import RateLimit
 class EndpointGrader(GraderModel):
     """The customer's own HTTP grader: POST `{sample, item, trace_id}`, reply `{"score": …}`."""
 
-    asks_server: ClassVar[bool] = True
-
     type: Literal["endpoint"]
     url: CustomerUrl
     """Address that samples are sent to."""

@@ -82,6 +82,7 @@ PRACTICES = {
 }
 
 
+@pytest.mark.long
 async def test_answers_earn_their_worth_in_jobs(runs: RealRuns) -> None:
     with engine_of(roomy_model()) as engine:
         for kind, practice in PRACTICES.items():

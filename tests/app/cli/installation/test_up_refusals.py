@@ -109,6 +109,7 @@ def test_a_model_that_the_engine_cannot_serve_is_refused_with_the_reason(tmp_pat
     assert "model is refused: the CPU engine cannot serve it: its attention has sinks" in said
 
 
+@pytest.mark.long
 def test_a_model_that_does_not_fit_is_refused_with_what_helps(tmp_path: Path) -> None:
     large = {"hidden_size": 16_384, "intermediate_size": 262_144, "num_hidden_layers": 8}
     heads = {"num_attention_heads": 64, "num_key_value_heads": 8, "head_dim": 128}
