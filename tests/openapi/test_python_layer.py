@@ -190,7 +190,8 @@ def test_a_plan_is_compiled_and_sent(client: AgentRFT, student: Student) -> None
         job.wait()
     assert (ended.value.job_id, ended.value.status) == (job.id, "cancelled")
     with pytest.raises(BadRequestError, match="drift_guard"):
-        student.improve(lessons, ImprovementPlan(method="reinforcement", drift_guard=101))
+        beyond = ImprovementPlan(method="reinforcement", drift_guard=101)
+        student.improve(lessons, beyond, grader=CHECK)
 
 
 def test_improve_starts_a_session_of_the_coach(client: AgentRFT, student: Student) -> None:
