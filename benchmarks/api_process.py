@@ -104,7 +104,7 @@ def uvicorn_process(factory: str, environment: dict[str, str]) -> Iterator[tuple
         probe.bind(("127.0.0.1", 0))
         port = int(probe.getsockname()[1])
     command = [sys.executable, "-m", "uvicorn", factory, "--factory", "--port", str(port)]
-    command += ["--http", "app.http.requests:Protocol", "--log-level", "critical"]
+    command += ["--http", "app.http.protocol:Protocol", "--log-level", "critical"]
     with subprocess.Popen(
         command,
         cwd=ROOT,
