@@ -82,6 +82,14 @@ def test_every_type_is_here() -> None:
     assert GRADERS.keys() == SINGLE_MODELS.keys()
 
 
+SCANNED_ONCE = {
+    "app.graders.judge.question_of",
+    "app.graders.judge.last_words",
+    "app.graders.kinds.ai_judge.explanations",
+}
+"""Keep a question, or go once over an answer, whose tokens the judge's limit bounds."""
+
+
 async def test_no_text_of_a_trial_is_read_on_the_loop(
     trials: Trials, server: EndpointServer
 ) -> None:
@@ -101,5 +109,5 @@ async def test_no_text_of_a_trial_is_read_on_the_loop(
             result = await trials.run(whole, ANSWER, item=item, sample=SAMPLE)
         assert not result["metadata"]["errors"]["invalid_variable_error"]
         assert len(server.received) == (kind in CALLING), name
-        on_the_loop |= {name: found} if found else {}
+        on_the_loop |= {name: found - SCANNED_ONCE} if found - SCANNED_ONCE else {}
     assert on_the_loop == {}

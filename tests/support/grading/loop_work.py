@@ -9,12 +9,12 @@ from typing import Any, Final
 
 LONG: Final = 100_000
 """Number of characters or bytes from which a text is long."""
-_READERS: Final = ("app.grading", "app.domain", "json")
+_READERS: Final = ("app.graders", "app.rollouts", "json")
 
 
 @contextmanager
 def watched_loop() -> Iterator[set[str]]:
-    """Yields the names of the functions of grading, of the domain and of `json` that this thread
+    """Yields the names of the functions of graders, of rollouts and of `json` that this thread
     calls with a long text, or with an object that has one, on behalf of the service.
     """
     found = set[str]()
