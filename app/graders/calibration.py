@@ -1,4 +1,4 @@
-"""What a calibration reports: spread of scores, probes, agreement and findings. Pure."""
+"""A calibration reports the spread of scores, probes, agreement and findings. Pure."""
 
 import json
 import math

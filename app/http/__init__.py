@@ -1,1 +1,1 @@
-"""What every request passes before and after the route of its noun."""
+"""Every request passes these modules before and after the route of its noun."""

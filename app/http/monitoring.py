@@ -1,4 +1,4 @@
-"""What watches an API process: the probes, and its metrics in Prometheus' format.
+"""Operators watch an API process by its probes and its metrics in Prometheus' format.
 
 No text of a client becomes a label: a path is shown as its route's template, and an unknown method
 as `other`.

@@ -1,4 +1,4 @@
-"""What a request passes before its route: middleware, checks of its query, limits of forms."""
+"""A request passes middleware, checks of its query and limits of forms before its route."""
 
 import asyncio
 import re

@@ -1,4 +1,4 @@
-"""What a reinforcement job learns from: modes, orderings, advantages, objective, corrections, and
+"""A reinforcement job learns by modes, orderings, advantages, objective, corrections, and
 the check that something can be learned. docs/decisions/learning.md explains the defaults.
 """
 

@@ -1,4 +1,4 @@
-"""What a job leaves: the best checkpoints, the file of its curves, whether it is the same to the
+"""A job leaves the best checkpoints, the file of its curves, and whether it is the same to the
 bit, and its secrets apart. Of equal checkpoints the earlier is better: it moved least from its
 base.
 """

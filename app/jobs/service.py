@@ -1,4 +1,4 @@
-"""What users do with jobs that exist, their curves, and the early validation of their files.
+"""Users read and change jobs that exist, see their curves, and have files validated early.
 
 A free worker validates a new job's files itself; a claim takes precedence over this service.
 """
