@@ -71,7 +71,7 @@ MARK: Final = re.compile(
 )
 """What marks an answer. A line (`#### 42`) does it only with a number behind it, and not as the
 first heading of a list (`#### 1. Add`)."""
-MARKUP: Final = re.compile(r"(?:\s|[*_.$€£¥]|\\[()\[\]$,;:!]){0,32}")
+MARKUP: Final = re.compile(r"(?:\s|[*_$€£¥]|\\[()\[\]$,;:!]){0,32}\.?[\s*_]{0,8}")
 BRACKETS: Final = re.compile(r"(?<=\w) \([^()]*+\)")
 REMARK: Final = re.compile(r"[\s*_.,;:!%$)}\]-]{0,32}(?:\Z|[A-Za-z]{2,}[^=^\\/*+]*\Z)")
 """What may follow the number that a marked text begins with: nothing, or words."""
