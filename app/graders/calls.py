@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -158,8 +159,7 @@ def read_calls(text: str, expected: Sequence[WrittenCall] = ()) -> list[WrittenC
     """Reads an answer as a turn of each family of models, or else by what such forms share. A value
     that is written without a type has that of the same argument of an expected call.
     """
-    tools = [_typed(call) for call in expected]
-    for turn in _turns(text, tools):
+    for turn in _turns(text, _typed(expected)):
         if turn.tool_calls:
             calls = turn.tool_calls[:MAX_CALLS]
             return [WrittenCall(call.name, arguments_of(call.arguments_json)) for call in calls]
@@ -185,10 +185,15 @@ def _turns(text: str, tools: list[dict[str, Any]]) -> Iterator[ParsedCalls]:
         yield build_tool_format(name).parse(turn, tools)
 
 
-def _typed(call: WrittenCall) -> dict[str, Any]:
-    arguments = call.arguments or {}
-    properties = {name: {"type": _type_of(value)} for name, value in arguments.items()}
-    return {"name": call.name, "parameters": {"properties": properties}}
+def _typed(expected: Sequence[WrittenCall]) -> list[dict[str, Any]]:
+    functions = defaultdict[str, dict[str, Any]](dict)
+    for call in expected:
+        for name, value in (call.arguments or {}).items():
+            functions[call.name][name] = {"type": _type_of(value)}
+    return [
+        {"name": function, "parameters": {"properties": properties}}
+        for function, properties in functions.items()
+    ]
 
 
 def _type_of(value: Any) -> str:
