@@ -2,9 +2,10 @@
 
 import json
 from collections import Counter
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, Final, assert_never
+from typing import Any, BinaryIO, Final, assert_never
 
 from app.curricula.columns import (
     ColumnMap,
@@ -44,6 +45,7 @@ from app.files.files import MAX_FILE_BYTES
 from app.files.hub_data_sets import HubLocation, open_data_set
 from app.files.table_formats import OpenedTable, SourceFile, TableRecord, open_table
 from app.files.table_texts import TableFault
+from app.files.unread_parts import UNREAD_PART, unread_parts
 from app.jobs.supervised import MethodType
 from app.kit.errors import EndpointRefused
 from app.kit.fields import Json
@@ -89,8 +91,18 @@ class SourceRows:
 
     def row(self, line: int, record: Json) -> TableRecord:
         if self._table.from_feedback or _is_row(record, self._method, self._table.columns):
-            return labelled_row(record, self._row_columns(record))
-        return self._mapped(record, self._table_columns(record), line)
+            columns = self._row_columns(record)
+            return labelled_row(self._unfilled(record, _CONVERSATIONS[self._method]), columns)
+        columns = self._table_columns(record)
+        nested = {"tools", *(columns.get(role) for role in ("messages", "chosen", "rejected"))}
+        return self._mapped(self._unfilled(record, nested), columns, line)
+
+    def _unfilled(self, record: Json, names: Collection[str | None]) -> Json:
+        if self._reading.format != "parquet":
+            return record
+        return {
+            name: without_nulls(value) if name in names else value for name, value in record.items()
+        }
 
     def _row_columns(self, record: Json) -> ColumnMap:
         if self._labels is None:
@@ -140,6 +152,25 @@ class SourceRows:
             return row_of(record, columns, self._method)
         except UnusableColumns as fault:
             return str(fault)
+
+
+_CONVERSATIONS: Final[Mapping[MethodType, Collection[str]]] = {
+    "reinforcement": ("messages", "tools"),
+    "supervised": ("messages", "tools"),
+    "dpo": ("input", "preferred_output", "non_preferred_output"),
+}
+
+
+def without_nulls(value: Any) -> Any:
+    """Returns a nested value of a table without the nulls that stand for keys of other rows, and
+    without objects that have nothing else.
+    """
+    if isinstance(value, list):
+        return [without_nulls(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    kept = {name: without_nulls(each) for name, each in value.items() if each is not None}
+    return {name: each for name, each in kept.items() if each != {} or value[name] == {}}
 
 
 def _is_row(record: Json, method: MethodType, columns: Columns) -> bool:
@@ -304,6 +335,10 @@ class _RowCollector:
             self._found.findings.add("error", "too_many_bytes", message, source=each.source)
             return False
         out.write(content)
+        for pointer, why in unread_parts(self._options.method, record):
+            self._found.findings.add(
+                *("warning", UNREAD_PART, f"{pointer}: {why}."), source=each.source, line=line
+            )
         if self._options.method == "reinforcement" and has_unread_difficulty(record):
             self._found.findings.add(
                 *("warning", UNREAD_DIFFICULTY, UNREAD_DIFFICULTY_MESSAGE),

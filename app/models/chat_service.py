@@ -12,7 +12,12 @@ from typing import Any, Final
 from uuid import uuid4
 
 from app.database import Database
-from app.files.conversations import BROKEN_CALL, check_conversation, engine_messages
+from app.files.conversations import (
+    BROKEN_CALL,
+    broken_call,
+    check_conversation,
+    engine_messages,
+)
 from app.jobs.response_formats import with_trained_effort
 from app.kit.callers import Tenant
 from app.kit.errors import RequestError, Unavailable
@@ -98,7 +103,6 @@ class StoredCompletionService:
             await unit.stored_completions.delete(completion_id)
 
 
-_TYPE: Final = "unparsable_tool_call"
 _DATA: Final = b"data: "
 _END: Final = b"\n\n"
 _DONE: Final = b"data: [DONE]"
@@ -146,7 +150,7 @@ def _mark(parser: ToolParser, content: Any, called: bool, finish_reason: str | N
     fault = call_fault(content, parser)
     if fault is None:
         return None
-    return {"type": _TYPE, "message": fault, "tool_call_id": f"call_{uuid4().hex[:24]}"}
+    return broken_call(fault, tool_call_id=f"call_{uuid4().hex[:24]}")
 
 
 def _chunk_of(event: bytes) -> Json:

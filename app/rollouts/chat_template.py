@@ -165,7 +165,8 @@ class ChatTemplate:
     def _prepared(self, message: Message) -> Message:
         if not isinstance(message.get("role"), str):
             raise InvalidRequest("Each message needs a role.", param="messages")
-        prepared = dict(message)
+        # A null stands for an absent key, and templates ask whether a key is there.
+        prepared = {key: value for key, value in message.items() if value is not None}
         if prepared["role"] == "developer":
             prepared["role"] = "system"
         prepared["content"] = flat_content(message.get("content"))
@@ -211,13 +212,16 @@ class ChatTemplate:
 
 
 def flat_content(content: Any) -> str:
-    """Raises `InvalidRequest` for content that is no text, `None` or list of text parts."""
+    """Raises `InvalidRequest` for content that is no text, `None` or list of such parts."""
     if content is None:
         return ""
     if isinstance(content, str):
         return content
     if isinstance(content, list):
-        parts = [part.get("text") if isinstance(part, dict) else None for part in content]
+        parts = [
+            part.get("text", part.get("refusal")) if isinstance(part, dict) else None
+            for part in content
+        ]
         texts = [part for part in parts if isinstance(part, str)]
         if len(texts) == len(parts):
             return "".join(texts)
@@ -300,7 +304,8 @@ class ControlText:
         """Returns a copy whose text cannot be read as control text. Raises `InvalidRequest`."""
         if not isinstance(message, dict):
             raise InvalidRequest("Each message must be an object.", param="messages")
-        return self.within({**message, "content": flat_content(message.get("content"))})
+        content = flat_content(message.get("content") or message.get("refusal"))
+        return self.within({**message, "content": content})
 
     def within(self, message: Message) -> Message:
         """Returns the same for an engine that renders the message itself: absent keys stay absent.
