@@ -53,6 +53,9 @@ from app.kit.hub import DataSetFault
 from app.teaching.feedback.feedback import digest
 from app.teaching.feedback.rows import people_of
 
+MOST_FAULTS: Final = 100
+"""Faulty rows after which no further one is read, where they refuse the curriculum."""
+PREVIEW_BYTES: Final = 64 * 1024 * 1024
 _FORMULA: Final = ("=", "+", "-", "@")
 
 
@@ -205,16 +208,19 @@ CollectedSource = TableFile | PlayedRollouts | HubFiles
 
 
 def collect_rows(
-    sources: tuple[CollectedSource, ...], options: CurriculumOptions, directory: Path
+    sources: tuple[CollectedSource, ...],
+    options: CurriculumOptions,
+    directory: Path,
+    *,
+    preview: bool = False,
 ) -> CollectedRows:
+    """A `preview` ends after its first rows, a making of a curriculum at its limits."""
     found = CollectedRows()
-    rows = _RowCollector(options, found)
+    rows = _RowCollector(options, found, preview=preview)
     with (directory / ALL_ROWS).open("wb") as out:
         for each in sources:
             rows.add(each, out)
-            if not {"too_many_rows", "too_many_bytes"}.isdisjoint(
-                code for code, _ in found.findings.found
-            ):
+            if rows.ended:
                 break
     found.people = sorted(rows.people)
     if found.rows == 0 and found.findings.error is None:
@@ -229,9 +235,15 @@ def collect_rows(
 
 
 class _RowCollector:
-    def __init__(self, options: CurriculumOptions, found: CollectedRows) -> None:
+    def __init__(
+        self, options: CurriculumOptions, found: CollectedRows, *, preview: bool
+    ) -> None:
         self._options = options
         self._found = found
+        self._preview = preview
+        self._faults = 0
+        self.ended = False
+        """True when no further row is read."""
         self.stratified = list[StratifiedRow]()
         self.people = set[str]()
         self.repeats = 0
@@ -300,40 +312,28 @@ class _RowCollector:
             row = record if isinstance(record, str) else rows.row(line, record)
             reading.rows += 1
             self._read[table.source] += 1
-            if not self._take(table, line, row, out):
-                return
+            self._take(table, line, row, out)
 
     def _is_full(self, source: int, limit: int | None) -> bool:
-        if limit is None or self._read[source] < limit:
-            return False
+        if self.ended or limit is None or self._read[source] < limit:
+            return self.ended
         message = f"Only the first {limit} rows are read: 'limit' says so."
         self._found.findings.add("info", "limited", message, source=source)
         return True
 
-    def _take(self, each: TableFile, line: int, record: TableRecord, out: BinaryIO) -> bool:
-        """Writes a row; returns false at the first one that no curriculum has room for."""
+    def _take(self, each: TableFile, line: int, record: TableRecord, out: BinaryIO) -> None:
+        """Writes a row, or ends at the first one that no curriculum has room for."""
         if isinstance(record, str):
             self._refuse(each.source, line, record)
-            return True
+            return
         content = _line(record)
         for fault in inspect_row(self._options.method, content, line)[1][:1]:
             self._refuse(each.source, line, f"{fault.pointer} {fault.message}".strip())
-            return True
-        if self._found.rows == MAX_ROWS:
-            message = (
-                f"Line {line} of '{each.file.filename[:64]}' is one row too many: a curriculum may "
-                f"have at most {MAX_ROWS} rows. Send 'limit' for fewer."
-            )
-            self._found.findings.add("error", "too_many_rows", message, source=each.source)
-            return False
+            return
         self._bytes += len(content)
-        if self._bytes > MAX_FILE_BYTES:
-            message = (
-                f"The rows up to line {line} of '{each.file.filename[:64]}' have more than "
-                f"{MAX_FILE_BYTES} bytes, the limit of a file. Send 'limit' for fewer rows."
-            )
-            self._found.findings.add("error", "too_many_bytes", message, source=each.source)
-            return False
+        self.ended = self._has_no_room(each, line)
+        if self.ended:
+            return
         out.write(content)
         for pointer, why in unread_parts(self._options.method, record):
             self._found.findings.add(
@@ -346,6 +346,29 @@ class _RowCollector:
                 line=line,
             )
         self._note(each, record, content)
+
+    def _has_no_room(self, each: TableFile, line: int) -> bool:
+        name, findings = each.file.filename[:64], self._found.findings
+        if self._found.rows == MAX_ROWS:
+            message = (
+                f"Line {line} of '{name}' is one row too many: a curriculum may have at most "
+                f"{MAX_ROWS} rows. Send 'limit' for fewer."
+            )
+            findings.add("error", "too_many_rows", message, source=each.source)
+        elif self._bytes > MAX_FILE_BYTES:
+            message = (
+                f"The rows up to line {line} of '{name}' have more than {MAX_FILE_BYTES} bytes, the "
+                "limit of a file. Send 'limit' for fewer rows."
+            )
+            findings.add("error", "too_many_bytes", message, source=each.source)
+        elif self._preview and self._bytes > PREVIEW_BYTES:
+            message = (
+                f"The preview ends before line {line} of '{name}', for it reads {PREVIEW_BYTES} bytes "
+                "of rows: counts and findings are those of the rows up to there."
+            )
+            findings.add("info", "preview_ended", message, source=each.source)
+        else:
+            return False
         return True
 
     def _refuse(self, source: int, line: int, fault: str) -> None:
@@ -353,6 +376,11 @@ class _RowCollector:
         match self._options.invalid_rows:
             case "refuse":
                 self._found.findings.add("error", "invalid_row", message, source=source, line=line)
+                self._faults += 1
+                if self._faults == MOST_FAULTS:
+                    message = f"No row after line {line} was read: {MOST_FAULTS} rows have faults."
+                    self._found.findings.add("info", "reading_ended", message, source=source)
+                    self.ended = True
             case "skip":
                 self._found.skipped_rows += 1
                 self._found.findings.add(

@@ -131,12 +131,16 @@ def _engine_message(message: Json) -> Json:
         # vLLM would write a line break between two parts, and training writes nothing.
         content = "".join(part[part["type"]] for part in content)
     written["content"] = content or message.get("refusal") or content
-    reasoning = next((message[name] for name in REASONING if message.get(name) is not None), None)
-    if reasoning is not None:
-        written |= dict.fromkeys(REASONING, reasoning)
+    written |= reasoning_of_message(message)
     if message.get("tool_calls"):
         written["tool_calls"] = [_engine_call(call) for call in message["tool_calls"]]
     return written
+
+
+def reasoning_of_message(message: Json) -> Json:
+    """Returns the reasoning under both of its names, of which a chat template reads one."""
+    given = next((message[name] for name in REASONING if message.get(name) is not None), None)
+    return {} if given is None else dict.fromkeys(REASONING, given)
 
 
 def _engine_call(call: Json) -> Json:

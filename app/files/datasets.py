@@ -175,6 +175,11 @@ class DatasetRow:
     tools: list[dict[str, Any]]
     item: dict[str, Any]
 
+    @property
+    def one_call(self) -> bool:
+        """True if a turn makes its first call alone, as in a chat with the same option."""
+        return self.item.get("parallel_tool_calls") is False
+
 
 def grader_item(item: dict[str, Any]) -> dict[str, Any]:
     """Returns the row as `item` of a grader; the keys that graders rely on are always present."""

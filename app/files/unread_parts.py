@@ -10,11 +10,11 @@ from app.jobs.supervised import MethodType
 from app.kit.fields import Json, Path, pointer
 
 UNREAD_PART: Final = "unread_part"
-_OPTIONS: Final = frozenset(
-    {"tool_choice", "response_format", "functions", "function_call", "reasoning_effort"}
-    | {"temperature", "top_p", "top_k", "min_p", "seed", "stop", "max_tokens", "logit_bias"}
-    | {"max_completion_tokens", "max_output_tokens", "frequency_penalty", "presence_penalty"}
-    | {"repetition_penalty", "verbosity", "text"}
+_OPTIONS: Final = (
+    *("tool_choice", "response_format", "functions", "function_call", "reasoning_effort"),
+    *("temperature", "top_p", "top_k", "min_p", "seed", "stop", "max_tokens", "logit_bias"),
+    *("max_completion_tokens", "max_output_tokens", "frequency_penalty", "presence_penalty"),
+    *("repetition_penalty", "verbosity"),
 )
 """Options of a chat that a rollout takes from the job alone."""
 _ONE_CALL: Final = (
@@ -32,8 +32,8 @@ def unread_parts(method: MethodType, row: Json) -> Iterator[Fault]:
         return
     if row.get("parallel_tool_calls") is False:
         yield "/parallel_tool_calls", _ONE_CALL
-    for name in _OPTIONS & row.keys():
-        if row[name] not in (None, "auto"):
+    for name in _OPTIONS:
+        if row.get(name) not in (None, "auto"):
             yield (
                 f"/{name}",
                 f"no rollout obeys '{name}' of a row, which graders and tools read as "

@@ -117,8 +117,8 @@ def read_file(path: Path, rules: FileRules) -> ReadFile:
                 result.first_unread_difficulty = result.first_unread_difficulty or number
             sampler.offer(number, prompt, size=len(line))
     result.sampled = sampler.prompts()
-    result.issues += equal.issues(rules.param, "error", rules.code)
-    result.issues += unread.issues(rules.param, "warning", UNREAD_PART)
+    result.issues += equal.issues(rules.param, severity="error", code=rules.code)
+    result.issues += unread.issues(rules.param, severity="warning", code=UNREAD_PART)
     result.issues += _count_issues(result, rules, unlisted=equal.unlisted)
     result.issues += unmet.found(rules.param.removesuffix("_file"))
     return result
@@ -144,7 +144,7 @@ class _EqualFaults:
                 lines.append(fault.line)
 
     def issues(
-        self, param: str, severity: IssueSeverity, code: str
+        self, param: str, *, severity: IssueSeverity, code: str
     ) -> Iterator[PreflightIssue]:
         for key, fault in self._first.items():
             yield PreflightIssue(

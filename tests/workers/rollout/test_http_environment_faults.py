@@ -88,7 +88,7 @@ BAD: list[Bad] = [
         {"role": "user", "content": "a\x00b"}]}), "U+0000"),
     ("reset", lambda _: Reply(json={"episode_id": "e", "tools": [
         with_parameters({"type": "object", "required": [["n"]]})]}),
-     "`tools[0].function.parameters.required[0]` invalid schema of a function"),
+     "`tools[0].function.parameters.required[0]`: invalid schema of a function"),
     ("step", lambda _: Reply(body=b'{"done": true, "message": "\xff"}'), "not UTF-8"),
     ("step", lambda _: Reply(body=b'{"done": true, "message": "\\ud800"}'), "not JSON"),
     ("step", lambda _: Reply(body=b"[" * 20_000), "not JSON"),
