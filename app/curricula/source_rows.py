@@ -235,9 +235,7 @@ def collect_rows(
 
 
 class _RowCollector:
-    def __init__(
-        self, options: CurriculumOptions, found: CollectedRows, *, preview: bool
-    ) -> None:
+    def __init__(self, options: CurriculumOptions, found: CollectedRows, *, preview: bool) -> None:
         self._options = options
         self._found = found
         self._preview = preview
@@ -357,14 +355,14 @@ class _RowCollector:
             findings.add("error", "too_many_rows", message, source=each.source)
         elif self._bytes > MAX_FILE_BYTES:
             message = (
-                f"The rows up to line {line} of '{name}' have more than {MAX_FILE_BYTES} bytes, the "
-                "limit of a file. Send 'limit' for fewer rows."
+                f"The rows up to line {line} of '{name}' have more than {MAX_FILE_BYTES} bytes, "
+                "the limit of a file. Send 'limit' for fewer rows."
             )
             findings.add("error", "too_many_bytes", message, source=each.source)
         elif self._preview and self._bytes > PREVIEW_BYTES:
             message = (
-                f"The preview ends before line {line} of '{name}', for it reads {PREVIEW_BYTES} bytes "
-                "of rows: counts and findings are those of the rows up to there."
+                f"The preview ends before line {line} of '{name}', for it reads {PREVIEW_BYTES} "
+                "bytes of rows: counts and findings are those of the rows up to there."
             )
             findings.add("info", "preview_ended", message, source=each.source)
         else:

@@ -163,9 +163,7 @@ _WEIGHTS: Final = (0, 1)
 
 def supervised_row_faults(item: dict[str, Any], train_on: TrainOn = "all") -> Iterator[Fault]:
     messages: Any = item.get("messages")
-    faults = list(
-        _conversation_faults(messages, ("messages",), row=item, ends_with_calls=True)
-    )
+    faults = list(_conversation_faults(messages, ("messages",), row=item, ends_with_calls=True))
     yield from faults
     if isinstance(messages, list):
         for position, message in enumerate(messages):

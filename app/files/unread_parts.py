@@ -34,11 +34,11 @@ def unread_parts(method: MethodType, row: Json) -> Iterator[Fault]:
         yield "/parallel_tool_calls", _ONE_CALL
     for name in _OPTIONS:
         if row.get(name) not in (None, "auto"):
-            yield (
-                f"/{name}",
+            why = (
                 f"no rollout obeys '{name}' of a row, which graders and tools read as "
-                f"'item.{name}'; options of all rollouts are in method.reinforcement",
+                f"'item.{name}'; options of all rollouts are in method.reinforcement"
             )
+            yield f"/{name}", why
 
 
 def _unknown(method: MethodType, row: Json) -> Iterator[Path]:

@@ -143,9 +143,7 @@ class _EqualFaults:
             if fault.line not in lines and len(lines) <= _SHOWN_LINES:
                 lines.append(fault.line)
 
-    def issues(
-        self, param: str, *, severity: IssueSeverity, code: str
-    ) -> Iterator[PreflightIssue]:
+    def issues(self, param: str, *, severity: IssueSeverity, code: str) -> Iterator[PreflightIssue]:
         for key, fault in self._first.items():
             yield PreflightIssue(
                 severity=severity,

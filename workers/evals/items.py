@@ -2,7 +2,6 @@
 
 import asyncio
 import hashlib
-import json
 import time
 from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field

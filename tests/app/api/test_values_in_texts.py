@@ -2,10 +2,7 @@
 
 from typing import Any
 
-import pytest
-
 from app.files.conversations import message_faults
-from app.kit.errors import InvalidRequest
 from app.kit.strict_json import MAX_VALUES
 from tests.support.api.application import Api
 from tests.support.cases import cases

@@ -64,7 +64,7 @@ def test_rows_are_read_with_everything_in_them() -> None:
         ({"messages": []}, "/messages", "at least one"),
         ({"messages": {}}, "/messages", "at least one"),
         ({"messages": ["x", USER]}, "/messages/0", "object"),
-        ({"messages": [{"content": "x"}, USER]}, "/messages/0/role", "one of"),
+        ({"messages": [{"content": "x"}, USER]}, "/messages/0/role", "missing"),
         ({"messages": [{"role": "bot", "content": "x"}, USER]}, "/messages/0/role", "one of"),
         ({"messages": [{"role": ["user"], "content": "x"}]}, "/messages/0/role", "one of"),
         ({"messages": [USER, {"role": "assistant", "content": "x"}]}, "/messages/1/role", "last"),

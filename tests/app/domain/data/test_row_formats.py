@@ -90,7 +90,7 @@ def test_good_preference_rows() -> None:
     [
         ({"input": None}, ["/input"]),
         ({"input": {"messages": []}}, ["/input/messages"]),
-        ({"input": {"messages": [USER], "tools": [{}]}}, ["/input/tools/0"]),
+        ({"input": {"messages": [USER], "tools": [{}]}}, ["/input/tools/0/type"]),
         ({"input": {"messages": [USER], "parallel_tool_calls": 0}}, ["/input/parallel_tool_calls"]),
         ({"preferred_output": []}, ["/preferred_output"]),
         ({"preferred_output": [ANSWER, ANSWER]}, ["/preferred_output"]),
@@ -113,8 +113,8 @@ def test_all_faults_of_a_reinforcement_row_are_reported() -> None:
     row = {"messages": [USER, ANSWER], "tools": [TOOL, {"type": "function"}]}
     assert _faults("reinforcement", row) == [
         "/messages/1/role",
-        "/tools/0/function/name",
         "/tools/1/function",
+        "/tools/0/function/name",
     ]
     good = {"messages": [USER], "tools": [TOOL]}
     assert check_row("reinforcement", json.dumps(good).encode(), 1, job_tools={"search"}) == good
