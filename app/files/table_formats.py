@@ -174,14 +174,14 @@ def parquet_records(path: Content, header: Sequence[str]) -> Iterator[tuple[int,
 
 
 def _is_text(kind: Any) -> bool:
-    from pyarrow import types  # noqa: PLC0415 - as above
+    from pyarrow import types  # noqa: PLC0415 - 60 MB that few files need
 
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
 def _sizes(column: Any) -> list[int]:
     """Returns about how many bytes the value of each row takes when it is read."""
-    from pyarrow import compute, types  # noqa: PLC0415 - as above
+    from pyarrow import compute, types  # noqa: PLC0415 - 60 MB that few files need
 
     kind = column.type
     if types.is_dictionary(kind) and _is_text(kind.value_type):

@@ -1,8 +1,7 @@
 """Checks JSON schemas against the meta-schema of JSON Schema 2020-12; fetches nothing."""
 
 from collections.abc import Iterator, Mapping
-from functools import cache, reduce
-from operator import getitem
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
@@ -26,7 +25,10 @@ def schema_fault(schema: Mapping[str, Any]) -> tuple[Path, str] | None:
         path = tuple(error.instance_path)
         if "anyOf" in error.schema_path and path[-1:] == ("type",):  # all that has alternatives
             return path, _TYPES
-        if path and reduce(getitem, path, schema) is None:
+        value: Any = schema
+        for part in path:
+            value = value[part]
+        if value is None:
             return path, "it is null: leave the key out"
         return path, error.message
     return None

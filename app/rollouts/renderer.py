@@ -84,7 +84,7 @@ class Renderer:
         template = self.template.with_variables(variables)
         prompt = template.render([{"role": "user", "content": "a"}], None, generate=True)
         other.template = template
-        other._bridges = self._bridges.with_template(template)  # noqa: SLF001 - as above
+        other._bridges = self._bridges.with_template(template)  # noqa: SLF001 - its own class
         other.parser = self.parser.after_prompt(self.encode(prompt))
         return other
 
