@@ -12,7 +12,13 @@ from typing import Any, Final
 from uuid import uuid4
 
 from app.database import Database
-from app.files.conversations import BROKEN_CALL, check_conversation, engine_messages
+from app.files.conversations import (
+    BROKEN_CALL,
+    broken_call,
+    check_conversation,
+    engine_messages,
+)
+from app.files.shape_faults import invalid_value
 from app.jobs.response_formats import with_trained_effort
 from app.kit.callers import Tenant
 from app.kit.errors import RequestError, Unavailable
@@ -35,6 +41,7 @@ from app.models.chat_usage import ChatUsage
 from app.models.engine import AdapterCache, AdapterMissing, Inference
 from app.models.models import ToolParser
 from app.models.service import CallableModel, ModelService
+from app.rollouts.chat_template import UNSEEN
 from app.rollouts.renderer import tool_use
 from app.rollouts.turns import call_fault
 
@@ -98,7 +105,6 @@ class StoredCompletionService:
             await unit.stored_completions.delete(completion_id)
 
 
-_TYPE: Final = "unparsable_tool_call"
 _DATA: Final = b"data: "
 _END: Final = b"\n\n"
 _DONE: Final = b"data: [DONE]"
@@ -146,7 +152,7 @@ def _mark(parser: ToolParser, content: Any, called: bool, finish_reason: str | N
     fault = call_fault(content, parser)
     if fault is None:
         return None
-    return {"type": _TYPE, "message": fault, "tool_call_id": f"call_{uuid4().hex[:24]}"}
+    return broken_call(fault, tool_call_id=f"call_{uuid4().hex[:24]}")
 
 
 def _chunk_of(event: bytes) -> Json:
@@ -335,14 +341,21 @@ async def _parser_of(model: CallableModel) -> ToolParser:
 
 
 async def _safe(body: dict[str, Any], model: CallableModel) -> dict[str, Any]:
-    """Removes text that forges turns, as training does: vLLM would take it for a real turn."""
+    """Removes text that forges turns, as training does: vLLM would take it for a real turn. Raises
+    `InvalidRequest` for a message that the model would not read.
+    """
     if model.base is None:
         return body
-    control_text = (await asyncio.to_thread(tool_use, model.base)).control_text
-    if control_text is None:
+    use = await asyncio.to_thread(tool_use, model.base)
+    if use.control_text is None or use.template is None:
         return body
-    safe = {**body, "messages": [control_text.within(each) for each in body["messages"]]}
-    return {**safe, "tools": control_text.tools(body["tools"])} if body.get("tools") else safe
+    messages = [use.control_text.within(each) for each in body["messages"]]
+    tools = use.control_text.tools(body.get("tools"))
+    unseen = await asyncio.to_thread(use.template.unseen, messages, tools)
+    if unseen:
+        raise invalid_value(("messages", unseen[0]), UNSEEN)
+    safe = {**body, "messages": messages}
+    return {**safe, "tools": tools} if body.get("tools") else safe
 
 
 async def _holding(slot: ExitStack, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

@@ -22,6 +22,7 @@ from tokenizers import AddedToken, Tokenizer
 from tokenizers.decoders import DecodeStream
 from typing_extensions import override
 
+from app.files.conversations import reasoning_of_message
 from app.jobs.response_formats import template_variables
 from app.kit.errors import InvalidRequest
 from app.models.chat import with_names_of_calls
@@ -94,6 +95,11 @@ def context_length(config: dict[str, Any]) -> int:
 
 Message = dict[str, Any]
 
+UNSEEN: Final = (
+    "the model's chat template does not show a message of this role at this place, so that the "
+    "model would not read it"
+)
+_SENTINEL: Final = "Qx7sentinelZ"
 _PROBE: Final = '{"probe": 1}'
 _PROBE_TEXTS: Final = (_PROBE, '{"probe":1}', "{'probe': 1}")
 """`_PROBE` in the three spellings that a template may write: JSON, compact JSON, Python."""
@@ -165,10 +171,28 @@ class ChatTemplate:
                 f"The model's chat template refused the messages: {error}", param="messages"
             ) from error
 
+    def unseen(self, messages: list[Message], tools: list[Message] | None) -> list[int]:
+        """Returns the positions of messages to the model whose text is not shown where they stand:
+        some templates leave out a system message that is not the first one, or replies of tools.
+        Raises `InvalidRequest` as `render` does.
+        """
+        marks = {
+            position: f"{_SENTINEL}{position}."
+            for position, message in enumerate(messages)
+            if message["role"] != "assistant" and flat_content(message.get("content")).strip()
+        }
+        marked = [
+            {**message, "content": marks.get(position, message.get("content"))}
+            for position, message in enumerate(messages)
+        ]
+        text = self.render(marked, tools, generate=True)
+        return [position for position, mark in marks.items() if mark not in text]
+
     def _prepared(self, message: Message) -> Message:
         if not isinstance(message.get("role"), str):
             raise InvalidRequest("Each message needs a role.", param="messages")
-        prepared = dict(message)
+        # A null stands for an absent key, and templates ask whether a key is there.
+        prepared = {key: value for key, value in message.items() if value is not None}
         if prepared["role"] == "developer":
             prepared["role"] = "system"
         prepared["content"] = flat_content(message.get("content"))
@@ -221,13 +245,16 @@ class ChatTemplate:
 
 
 def flat_content(content: Any) -> str:
-    """Raises `InvalidRequest` for content that is no text, `None` or list of text parts."""
+    """Raises `InvalidRequest` for content that is no text, `None` or list of such parts."""
     if content is None:
         return ""
     if isinstance(content, str):
         return content
     if isinstance(content, list):
-        parts = [part.get("text") if isinstance(part, dict) else None for part in content]
+        parts = [
+            part.get("text", part.get("refusal")) if isinstance(part, dict) else None
+            for part in content
+        ]
         texts = [part for part in parts if isinstance(part, str)]
         if len(texts) == len(parts):
             return "".join(texts)
@@ -310,7 +337,8 @@ class ControlText:
         """Returns a copy whose text cannot be read as control text. Raises `InvalidRequest`."""
         if not isinstance(message, dict):
             raise InvalidRequest("Each message must be an object.", param="messages")
-        return self.within({**message, "content": flat_content(message.get("content"))})
+        content = flat_content(message.get("content") or message.get("refusal"))
+        return self.within({**message, **reasoning_of_message(message), "content": content})
 
     def within(self, message: Message) -> Message:
         """Returns the same for an engine that renders the message itself: absent keys stay absent.
@@ -457,7 +485,6 @@ class ModelTokens:
         return number
 
 
-_SENTINEL: Final = "Qx7sentinelZ"
 _MARKED: Final = ("Rq3markedA", "Rq3markedB")
 
 

@@ -55,11 +55,11 @@ class Renderer:
         config = files.json("tokenizer_config.json")
         names = special_tokens(config, files.json("special_tokens_map.json"))
         source = template_source(files, config, chat_template)
-        self._template = ChatTemplate(source, names, reasoning_effort=reasoning_effort)
+        self.template = ChatTemplate(source, names, reasoning_effort=reasoning_effort)
         try:
-            chosen = choose_formats(self._template, tokens, tool_parser)
+            chosen = choose_formats(self.template, tokens, tool_parser)
             declared = _declared_ends(files, tokens, names)
-            self._bridges = BridgeRenderer(self._template, tokens, declared)
+            self._bridges = BridgeRenderer(self.template, tokens, declared)
         except InvalidRequest as error:
             raise ValueError(f"the chat template cannot be used: {error.message}") from error
         self.parser = chosen.parser
@@ -89,7 +89,7 @@ class Renderer:
         return max(
             number
             for token, number in self._tokens.vocabulary.items()
-            if number not in self._tokens.control_ids or token in self._template.source
+            if number not in self._tokens.control_ids or token in self.template.source
         )
 
     @property
@@ -98,10 +98,10 @@ class Renderer:
 
     def with_variables(self, variables: dict[str, Any]) -> Self:
         other = copy.copy(self)
-        template = self._template.with_variables(variables)
+        template = self.template.with_variables(variables)
         prompt = template.render([{"role": "user", "content": "a"}], None, generate=True)
-        other._template = template  # noqa: SLF001 - its own class
-        other._bridges = self._bridges.with_template(template)  # noqa: SLF001 - as above
+        other.template = template
+        other._bridges = self._bridges.with_template(template)  # noqa: SLF001 - its own class
         other.parser = self.parser.after_prompt(self.encode(prompt))
         return other
 
@@ -111,7 +111,10 @@ class Renderer:
 
     def prompt_text(self, messages: list[Message], tools: list[Message] | None) -> str:
         offered = self.control_text.tools(tools)
-        return self._template.render(self._safe(messages), offered, generate=True)
+        return self.template.render(self._safe(messages), offered, generate=True)
+
+    def unseen(self, messages: list[Message], tools: list[Message] | None) -> list[int]:
+        return self.template.unseen(self._safe(messages), self.control_text.tools(tools))
 
     def turn_ids(self, messages: list[Message], tools: list[Message] | None) -> list[int]:
         """Returns the ids of the last message as a model would sample them after `prompt_ids` of
@@ -120,8 +123,8 @@ class Renderer:
         """
         history = self._safe(messages)
         offered = self.control_text.tools(tools)
-        opening = self._template.render(history[:-1], offered, generate=True)
-        conversation = self._template.render(history, offered, generate=False)
+        opening = self.template.render(history[:-1], offered, generate=True)
+        conversation = self.template.render(history, offered, generate=False)
         is_prefix = conversation.startswith(opening)
         ids = self.encode(conversation[len(opening) :]) if is_prefix else []
         body = list(takewhile(lambda number: number not in self.stop_token_ids, ids))
@@ -139,7 +142,7 @@ class Renderer:
     ) -> list[ParsedToolCall]:
         history, offered = self._safe(messages), self.control_text.tools(tools) or []
         return written_calls(
-            self._template, self.parser, history, offered, name=name, arguments=arguments
+            self.template, self.parser, history, offered, name=name, arguments=arguments
         )
 
     def context_ids(
@@ -262,6 +265,7 @@ class ToolUse:
     formats: TurnFormats
     fault: str | None
     control_text: ControlText | None = None
+    template: ChatTemplate | None = None
 
     @property
     def parser(self) -> ToolParser:
@@ -285,4 +289,4 @@ def tool_use(spec: BaseModelSpec, *, download: bool = False) -> ToolUse:
         calls: ToolParser = "hermes" if spec.tool_parser == "auto" else spec.tool_parser
         return ToolUse(TurnFormats(calls, reasoning_of("", calls)), None)
     formats = TurnFormats(renderer.tool_parser, renderer.parser.reasoning)
-    return ToolUse(formats, renderer.tools_fault, renderer.control_text)
+    return ToolUse(formats, renderer.tools_fault, renderer.control_text, renderer.template)

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
 from typing import Any, Final, Literal, Self, assert_never
 
+from app.files.conversations import BROKEN_CALL, broken_call
 from app.kit.fields import Json
 from app.kit.ids import SampleKey
 
@@ -94,6 +95,18 @@ class TokenRecord:
 UNKNOWN_TOOL: Final = "(unknown)"
 UNPARSABLE_CALL: Final = "(unparsable)"
 """Names of tools in curves and records: calls of unknown names, calls that could not be parsed."""
+
+
+def chat_messages(messages: Sequence[Json]) -> list[Json]:
+    """Returns the messages of a trace as a chat has them: a call that could not be parsed, which a
+    `tool` message answers, is marked.
+    """
+    marked = list(messages)
+    for position, reply in enumerate(marked):
+        if position and reply.get("name") == UNPARSABLE_CALL:
+            mark = broken_call(reply["content"], tool_call_id=reply["tool_call_id"])
+            marked[position - 1] = {**marked[position - 1], BROKEN_CALL: mark}
+    return marked
 
 
 class StopReason(StrEnum):

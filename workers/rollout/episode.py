@@ -102,7 +102,10 @@ async def run_episode(
         trajectory.in_environment = observation.source is not None
         trajectory.prompt_tokens = len(prompt)
         trajectory.continue_in(prompt)
-        episode = _Episode(trajectory, observation, policy, renderer, environment, journal, limits)
+        episode = _Episode(
+            *(trajectory, observation, policy, renderer, environment, journal, limits),
+            one_call=row.one_call,
+        )
         trajectory.stop_reason = await episode.play(job_seed, temperature)
     except InfrastructureFailure as error:
         raise RolloutFailure(error.failure, trajectory) from error
@@ -121,6 +124,7 @@ class _Episode:
     environment: RolloutEnvironment
     journal: Journal
     limits: EpisodeLimits
+    one_call: bool
     steps: int = 0
     elapsed_s: float = 0.0
     """Sum of journalled durations, so that a replay stops where the first attempt did."""
@@ -173,6 +177,8 @@ class _Episode:
         parsed = self.renderer.parser.parse(
             sampled.token_ids, tools=tools, with_tools=bool(tools), after=trajectory.row.tokens
         )
+        if self.one_call:
+            parsed = replace(parsed, tool_calls=parsed.tool_calls[:1])
         unstored = STORED_TOKENS - trajectory.completion_tokens
         texts = self.renderer.pieces(sampled.token_ids, max(0, unstored))
         trajectory.row.extend_sampled(list(sampled.token_ids), list(sampled.logprobs))

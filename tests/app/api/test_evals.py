@@ -174,7 +174,7 @@ async def test_a_run_that_cannot_be_is_refused_by_parameter(
     ("params", "param", "words"),
     [
         ({"reasoning_effort": "huge"}, "reasoning_effort", "'huge'. Supported values are"),
-        ({"tools": [{"foo": 1}]}, "tools[0].foo", "foo"),
+        ({"tools": [{"foo": 1}]}, "tools[0].name", "Missing"),
         ({"tools": [{"type": "function", "name": "a b"}]}, "tools[0].name", "tools[0].name'"),
         ({"response_format": {"type": "xml"}}, "response_format.type", "json_schema"),
         ({"text": {"format": {"type": "xml"}}}, "text.format.type", "json_schema"),

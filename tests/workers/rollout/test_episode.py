@@ -79,6 +79,17 @@ async def test_parallel_calls_overlap_and_answer_in_the_order_of_the_turn(writer
     assert len({request.json["call_id"] for request in server.received}) == 3
 
 
+async def test_a_row_without_parallel_calls_makes_the_first_of_a_turn(writer: Writer) -> None:
+    async with endpoint(echo) as server:
+        play = Play(writer, server, egress_to(server))
+        turns = [play.turn(search("a"), search("b")), play.turn("done")]
+        trajectory = await play.run(turns, row(*NAMES, parallel_tool_calls=False))
+        await play.egress.aclose()
+    check_tokens(play, trajectory)
+    assert [json.loads(call.arguments) for call in trajectory.tool_calls] == [{"q": "a"}]
+    assert [m["role"] for m in trajectory.messages] == ["user", "assistant", "tool", "assistant"]
+
+
 CALL = st.tuples(st.just("call"), st.sampled_from([*NAMES, *NAMES, "made_up"]))
 TURN = st.lists(
     st.one_of(

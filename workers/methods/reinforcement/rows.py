@@ -44,7 +44,7 @@ class RowFile(Sequence[DatasetRow]):
     ) -> None:
         self._job_tools = job_tools
         self._shared_tools = shared_tools
-        self.unmet: Final = RowFaults(needs)
+        self.unmet: Final = RowFaults(needs, with_references=False)
         self.prompts: Final = Prompts()
         self._positions: list[tuple[int, int, int]] = []
         self._file = path.open("rb")
