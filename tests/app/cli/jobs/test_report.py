@@ -27,17 +27,20 @@ def compared(difference: float, *interval: float) -> dict[str, Any]:
                 "preference_accuracy": compared(0.3, 0.1, 0.5),
                 "wins_by": "logprob_order",
             },
-            "The report has a gain in share of pairs whose preferred answer is more probable of",
+            "The report has a gain in share of pairs whose preferred answer is more probable: ",
         ),
         (
             {"loss": compared(-0.5, -0.6, -0.4), "wins_by": "loss"},
-            "The report has a gain in loss of +0.5 over 1 row, 95 % interval +0.4 to +0.6.",
+            "The report has a gain in loss: +0.5 over 1 row, 95 % interval +0.4 to +0.6.",
         ),
         (
             {"reward": compared(0.0, -0.1, 0.1), "wins_by": "reward"},
-            "No clear difference in the report: a gain in reward of +0 over 1 row, 95 % interval",
+            "No clear gain in reward: +0 over 1 row, 95 % interval -0.1 to +0.1.",
         ),
-        ({"reward": compared(0.2)}, "of +0.2 over 1 row (too few for an interval)."),
+        (
+            {"reward": compared(0.2)},
+            "No clear gain in reward: +0.2 over 1 row (too few for an interval).",
+        ),
         ({}, "The report has no row to compare."),
     ],
 )
