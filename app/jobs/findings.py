@@ -306,7 +306,7 @@ def read_verdict(report: Mapping[str, Any] | None) -> tuple[Verdict, str]:
     if not gain.is_clear:
         return "no_clear_gain", f"No clear gain in {_WORDS[name]}: {gain.words}."
     verdict: Verdict = "gain" if gain.mean > 0 else "loss"
-    return verdict, f"The report has a {verdict} in {_WORDS[name]}: {gain.words}."
+    return verdict, f"The report has a {verdict} in {_WORDS[name]} of {gain.words}."
 
 
 def _judged_apart(what: str, judges: Sequence[str]) -> str:

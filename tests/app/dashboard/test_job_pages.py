@@ -110,7 +110,7 @@ async def test_findings_describe_what_the_curves_show(
     found = texts_of(section, "li")
     assert found == [
         (
-            "good The report has a gain in reward: +0.75 over 4 rows, 95 % interval +0.5 to "
+            "good The report has a gain in reward of +0.75 over 4 rows, 95 % interval +0.5 to "
             "+0.9. Read the report"
         ),
         "look 10% of the rollouts of the last 5 steps were lost: 10% tool_timeout. See the curve",

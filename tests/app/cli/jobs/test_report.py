@@ -27,11 +27,11 @@ def compared(difference: float, *interval: float) -> dict[str, Any]:
                 "preference_accuracy": compared(0.3, 0.1, 0.5),
                 "wins_by": "logprob_order",
             },
-            "The report has a gain in share of pairs whose preferred answer is more probable: ",
+            "The report has a gain in share of pairs whose preferred answer is more probable of",
         ),
         (
             {"loss": compared(-0.5, -0.6, -0.4), "wins_by": "loss"},
-            "The report has a gain in loss: +0.5 over 1 row, 95 % interval +0.4 to +0.6.",
+            "The report has a gain in loss of +0.5 over 1 row, 95 % interval +0.4 to +0.6.",
         ),
         (
             {"reward": compared(0.0, -0.1, 0.1), "wins_by": "reward"},

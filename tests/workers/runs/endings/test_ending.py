@@ -78,7 +78,11 @@ async def test_the_text_of_an_unknown_fault_stays_in_the_service(world: World) -
     [
         (
             (0.1, 0.1, 0.1, 0.1, 0.9),  # base, two steps, and the two models of the report
-            *("gain", "info", "The report has a gain in reward: +0.8 over 10 rows, 95 % interval"),
+            *(
+                "gain",
+                "info",
+                "The report has a gain in reward of +0.8 over 10 rows, 95 % interval",
+            ),
         ),
         (
             (0.5,),

@@ -218,7 +218,7 @@ def test_the_gain_of_each_row_decides_where_it_is_known() -> None:
     [
         (
             {"difference": 0.3, "difference_ci95": [0.1, 0.5]},
-            *("gain", "good", "a gain in reward: +0.3 "),
+            *("gain", "good", "a gain in reward of +0.3 "),
         ),
         (
             {"difference": 0.03, "difference_ci95": [-0.04, 0.11]},
@@ -231,7 +231,7 @@ def test_the_gain_of_each_row_decides_where_it_is_known() -> None:
         ),
         (
             {"difference": -0.3, "difference_ci95": [-0.5, -0.1]},
-            *("loss", "warn", "a loss in reward: -0.3 over 12 rows, 95 % interval -0.5 to -0.1"),
+            *("loss", "warn", "a loss in reward of -0.3 over 12 rows, 95 % interval -0.5 to -0.1"),
         ),
         (
             {"difference": 0.3, "difference_ci95": None},
@@ -276,7 +276,7 @@ def test_a_report_of_pairs_counts_pairs() -> None:
         }
     )
     assert found.severity == "good"
-    assert "preferred answer is more probable: +0.2 over 12 rows" in found.text
+    assert "preferred answer is more probable of +0.2 over 12 rows" in found.text
     assert report_finding({"rows": 0, "wins_by": "loss"}).severity == "unclear"
 
 
