@@ -86,6 +86,10 @@ def component_metric(name: str) -> str:
     return f"reward/component/{name}"
 
 
+def tag_metric(tag: str) -> str:
+    return f"reward/tag/{tag}"
+
+
 # Rollouts
 REWARD_MEAN: Final = curve(
     "reward/mean", "Mean reward that the grader gave, without the penalties of `objective`."
@@ -111,6 +115,11 @@ curve(
     component_metric("<name>"),
     "Mean of a number that the grader reports beside the reward, or of a child of a `multi` "
     "grader, over the rollouts that have it.",
+)
+curve(
+    tag_metric("<tag>"),
+    "Mean reward of the rollouts whose rows have one tag, for the 20 most common `tags` of at "
+    "least 5 training rows.",
 )
 COMPLETION_TOKENS_MEAN: Final = curve(
     "tokens/completion_mean",
@@ -458,12 +467,13 @@ _SUGGESTED: Final = 5
 _STANDS_FOR: Final = {
     "<tool>": "a tool's name",
     "<name>": "a component's name",
+    "<tag>": "a tag of the rows",
     "<child>": "the name of a child of a 'multi' grader",
     "<kind>": "a kind of error",
     "<flag>": f"an error flag ({', '.join(GRADER_ERROR_FLAGS)})",
     "<failure class>": f"a failure class ({', '.join(FailureClass)})",
 }
-JobPart = Literal["<tool>", "<child>", "<name>"]
+JobPart = Literal["<tool>", "<child>", "<name>", "<tag>"]
 _JOB_PARTS: Final[tuple[JobPart, ...]] = get_args(JobPart)
 _PLACEHOLDER: Final = re.compile("|".join(map(re.escape, _STANDS_FOR)))
 

@@ -103,6 +103,7 @@ CREATE TABLE fine_tuning_jobs (
     queued_at timestamptz DEFAULT now() NOT NULL,
     kept_checkpoints jsonb,
     ended_early jsonb,
+    verdict text,
     reproducibility jsonb,
     put_backs integer DEFAULT 0 NOT NULL,
     turn double precision,

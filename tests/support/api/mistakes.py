@@ -315,7 +315,7 @@ BASELINE: list[tuple[dict[str, Any], list[float], str]] = [
     ({f"{ROOT}.objective": {"overlong": {"limit": 10**6, "buffer": 9}}}, [0, 1],
      "'overlong' (at most 2 tokens)"),
     ({f"{ROOT}.grader": {"type": "multi", "calculate_output": "a + b", "graders": {
-        "a": CHECK, "b": CHECK}}}, [0, 1], "The part 'b' of the grader gave 0 at most"),
+        "a": CHECK, "b": CHECK}}}, [0, 1], "The part 'b' of the grader gave 0, its worst, to"),
     ({f"{ROOT}.grader": {"type": "multi", "calculate_output": "0 * a", "graders": {"a": CHECK}}},
      [0], "All 64 validation rollouts of the base model earned 0"),
     ({f"{ROOT}.grader": {**RULER, "type": "label_model", "input": [

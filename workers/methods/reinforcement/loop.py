@@ -38,7 +38,12 @@ from workers.methods.reinforcement.rows import (
     pass_rates_of,
     played_rows,
 )
-from workers.methods.reinforcement.step_summary import SampledValidation, count_losses, valid_share
+from workers.methods.reinforcement.step_summary import (
+    SampledValidation,
+    count_losses,
+    tag_means,
+    valid_share,
+)
 from workers.methods.schedulers.mode import Mode, PromptSchedule
 from workers.rollout.environment import Policy
 from workers.rollout.episode import RolloutSetup
@@ -254,6 +259,8 @@ class ReinforcementLoop:
 
     async def _step(self, step: int, valid_rows: Sequence[DatasetRow]) -> StepOutcome:
         trained = await self._mode.step(step)
+        of_tags = tag_means(trained.scored_rollouts(), self._plan.slices)
+        trained = replace(trained, values={**trained.values, **of_tags})
         adapter = await self._publisher.publish(trained)
         if not self._plan.evaluates_after(step):
             return StepOutcome(trained, adapter)
