@@ -88,6 +88,17 @@ class _Calls:
             )
 
 
+INSTRUCTIONS: Final = ("system", "developer")
+"""Roles of a message that instructs the model."""
+
+
+def instructed(messages: list[Json], instructions: str | None) -> list[Json]:
+    """Puts instructions before a conversation that has none of its own."""
+    if instructions is None or any(message["role"] in INSTRUCTIONS for message in messages):
+        return messages
+    return [{"role": "system", "content": instructions}, *messages]
+
+
 def engine_messages(messages: list[Json]) -> list[Json]:
     return list(map(_engine_message, messages))
 

@@ -4,9 +4,11 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from pathlib import Path
 from typing import Any, Final, assert_never
 
 from app.jobs.supervised import TrainOn
+from app.kit.fields import Json
 from app.kit.fields import pointer as pointer_of
 from app.kit.json_schemas import function_schema_fault
 from app.kit.strict_json import is_too_deep, strict_loads
@@ -49,6 +51,14 @@ class DatasetError(ValueError):
 
 def is_blank(line: bytes) -> bool:
     return not line or line.isspace()
+
+
+def json_rows(path: Path) -> Iterator[Json]:
+    """Yields the rows of a file that was checked."""
+    with path.open("rb") as file:
+        for number, line in enumerate(file):
+            if not is_blank(line):
+                yield json.loads(line.decode("utf-8" if number else "utf-8-sig"))
 
 
 def load_line(line: bytes, number: int) -> dict[str, Any]:

@@ -130,7 +130,8 @@ class AsyncStudent(Presentation):
     async def chat(
         self, messages: str | Sequence[Mapping[str, Any]], *, store: bool = False, **options: Any
     ) -> Reply:
-        """Returns the answer of the current skill to a question or a conversation.
+        """Returns the answer of the version that answers now to a question or a conversation, with
+        its instructions if there are none in it, at temperature 0 unless `options` have another.
 
         `store` keeps it, so that feedback can name it; `options` are those of a chat completion.
         """
@@ -242,6 +243,13 @@ class AsyncStudent(Presentation):
         self.body = await self._client.call(call, StudentObject, self.name, body=body)
         return self
 
+    async def instruct(self, instructions: str | None) -> Self:
+        """Instructs the version that answers; `None` brings back those of its examples."""
+        body = UpdateStudent(instructions=instructions)
+        call = update_student.asyncio
+        self.body = await self._client.call(call, StudentObject, self.name, body=body)
+        return self
+
     async def refresh(self) -> Self:
         self.body = await self._client.call(get_student.asyncio, StudentObject, self.name)
         return self
@@ -255,5 +263,6 @@ class AsyncStudent(Presentation):
             "name": self.name,
             "base_model": self.body.base_model,
             "current_skill": self.body.current_skill,
+            "instructions": self.body.instructions,
             "regression_evals": [rows.eval_id for rows in self.body.regression_sets],
         }
