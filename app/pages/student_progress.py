@@ -245,7 +245,13 @@ async def _progress(visitor: Visitor, job: Job) -> Mapping[str, Any]:
     }
 
 
-_NOTHING: Final[Mapping[str, Any]] = {"headway": None, "first": None, "weak": "", "examples": []}
+_NOTHING: Final[Mapping[str, Any]] = {
+    "headway": None,
+    "first": None,
+    "weak": "",
+    "examples": [],
+    "varied": False,
+}
 
 
 async def _counts(visitor: Visitor, job: Job) -> tuple[Split, Sequence[PassCount]]:

@@ -263,6 +263,5 @@ class AsyncStudent(Presentation):
             "name": self.name,
             "base_model": self.body.base_model,
             "current_skill": self.body.current_skill,
-            "instructions": self.body.instructions,
             "regression_evals": [rows.eval_id for rows in self.body.regression_sets],
         }
