@@ -174,7 +174,6 @@ router = APIRouter(
 )
 _EXAMPLES: Final = 6
 _VALID: Final[Split] = "valid"
-_SPLITS: Final[Sequence[Split]] = (VALID_GREEDY, _VALID)
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,11 +255,10 @@ _NOTHING: Final[Mapping[str, Any]] = {
 
 async def _counts(visitor: Visitor, job: Job) -> tuple[Split, Sequence[PassCount]]:
     """Returns the answers of the tests at a student's temperature, if the job has such answers."""
-    for split in _SPLITS:
-        counts = await visitor.services.rollouts().pass_counts(job.id, split, at_least=RIGHT)
-        if counts:
-            break
-    return split, counts
+    rollouts = visitor.services.rollouts()
+    if counts := await rollouts.pass_counts(job.id, VALID_GREEDY, at_least=RIGHT):
+        return VALID_GREEDY, counts
+    return _VALID, await rollouts.pass_counts(job.id, _VALID, at_least=RIGHT)
 
 
 async def _preferences(

@@ -80,7 +80,7 @@ class StudentStore(ProjectRows):
         found = await self._session.execute(
             query.where(Table.project_id == self._project_id, names)
         )
-        told = {name: said for name, said in found}
+        told: dict[str, str | None] = dict(found.all())
         return [_to_student(row, told[row.name]) for row in rows]
 
     async def answering(self, name: str) -> StudentVersion | None:
@@ -106,10 +106,9 @@ class StudentStore(ProjectRows):
         """Sets the instructions of the version that answers; `None`: those of its examples."""
         of = (Table.project_id == self._project_id, Table.name == name)
         version = func.coalesce(Table.current_skill, BASE)
-        edited = Table.edited_instructions.op("-", return_type=JSONB())(version)
-        if instructions is not None:
-            said = func.jsonb_build_object(version, storable(instructions), type_=JSONB)
-            edited = Table.edited_instructions.concat(said)
+        kept = Table.edited_instructions.op("-", return_type=JSONB())(version)
+        said = func.jsonb_build_object(version, storable(instructions), type_=JSONB)
+        edited = kept if instructions is None else kept.concat(said)
         await self._session.execute(update(Table).where(*of).values(edited_instructions=edited))
 
     async def delete(self, name: str) -> None:

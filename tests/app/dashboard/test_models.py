@@ -72,8 +72,8 @@ async def test_models_come_with_their_jobs_and_answer_side_by_side(
     assert shown.text.count("&lt;script&gt;alert(1)") == 2
     assert {body["model"] for body in engine.bodies} == {BASE, "lora-engine-name"}
     for body in engine.bodies:
-        told = {"role": "system", "content": "Be brief."}
-        assert body["messages"] == [told, {"role": "user", "content": "Which river?"}]
+        system = {"role": "system", "content": "Be brief."}
+        assert body["messages"] == [system, {"role": "user", "content": "Which river?"}]
         assert body["temperature"] == 0.5
         assert 32 in (body.get("max_tokens"), body.get("max_completion_tokens"))
     assert "Which river?" in texts_of(shown.text, "textarea")

@@ -58,7 +58,9 @@ async def promoted(visit: Visit, live: Installation, name: str, *, recipe: str) 
     path = f"/teach/students/{name}"
     made = {"name": name, "base_model": SCHOLAR_MODEL, f"keep-{recipe}": "yes"}
     await follow(visit, "/teach/students", made)
-    page = (await follow(visit, f"{path}/plan", {"recipe": recipe})).url.path
+    page = (
+        await follow(visit, f"{path}/plan", {"recipe": recipe, "practice_mode": "quick"})
+    ).url.path
     job = await asyncio.to_thread(wait_until_final, live.client(), page.rpartition("/")[2])
     assert job.status == "succeeded", job.error
     report = live.get(f"/fine_tuning/jobs/{job.id}/report")
