@@ -225,7 +225,7 @@ def common_instructions(path: Path, method: MethodType) -> str | None:
         leader = said if lead == 0 else leader
         lead += 1 if said == leader else -1
     votes = [said == leader for said in _instructions(path, method)]
-    return leader if 2 * sum(votes) > len(votes) else None
+    return (leader or None) if 2 * sum(votes) > len(votes) else None
 
 
 def _instructions(path: Path, method: MethodType) -> Iterator[str | None]:
