@@ -156,6 +156,11 @@ class HubSettings(SettingsSection):
 
 DEFAULT_MODEL = "tiny-agent-2026-11-23"
 SCHOLAR_MODEL = "tiny-scholar-2026-11-27"
+TOYS: Final = {
+    SCHOLAR_MODEL: "questions like the sample rows of the recipes",
+    DEFAULT_MODEL: "questions like those of examples/records_agent, and no sample of a recipe",
+}
+"""What a shipped model knows, and can therefore learn."""
 
 
 def shipped_model_dir(folder: str = "tiny_agent") -> Path:

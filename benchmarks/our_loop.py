@@ -12,7 +12,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from app.files.datasets import DatasetRow
+from app.kit.errors import together
 from app.kit.ids import GroupKey, SampleKey
 from app.local.state import free_port
 from app.models.engine_http import HttpInference
@@ -40,7 +41,7 @@ from workers.rollout.environment import (
     SampledTurn,
     SamplingParams,
 )
-from workers.rollout.episode import RolloutSetup, RolloutSlots, run_groups
+from workers.rollout.episode import RolloutSetup, RolloutSlots, ScoredGroup, run_group
 
 ROOT = Path(__file__).parents[1]
 
@@ -194,15 +195,13 @@ class OurLoop:
 
     async def sample(self, rows: Sequence[DatasetRow]) -> list[ScoredRollout]:
         self._step += 1
-        groups = await run_groups(
-            self._setup,
-            [
-                (row, GroupKey("bench", "train", self._step, row.index).samples(self._group_size))
-                for row in rows
-            ],
-            policy=self._policy,
-            journal=InMemoryJournal(),
-        )
+        journal = InMemoryJournal()
+
+        def play(row: DatasetRow) -> Coroutine[Any, Any, ScoredGroup]:
+            keys = GroupKey("bench", "train", self._step, row.index).samples(self._group_size)
+            return run_group(self._setup, row, keys, policy=self._policy, journal=journal)
+
+        groups = await together(map(play, rows))
         rollouts = [rollout for group in groups for rollout in group.rollouts]
         failures = [rollout.failure for rollout in rollouts if rollout.failure]
         if failures:

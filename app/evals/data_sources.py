@@ -26,6 +26,7 @@ from app.kit.errors import InvalidRequest, refused_value
 from app.kit.faults import NOT_AVAILABLE, refused_wholly
 from app.kit.fields import FieldKind, Json, Path, WalkedField, parameter, walk_fields
 from app.models.chat_parameters import check_parameters
+from app.models.models import STUDENT_TEMPERATURE, StudentVersion
 
 MAX_ITEMS: Final = 10_000
 """Output items of one run: one for each sample of each row."""
@@ -131,6 +132,8 @@ class _SamplingSource(_SourcePart):
     sampling_params: SentSampling = SentSampling()
     samples_per_item: Annotated[int, Field(ge=1, le=MAX_SAMPLES_PER_ITEM, strict=True)] = 1
     """Answers to each item, which judges of groups compare with each other; an extension."""
+    instructions: str | None = None
+    """System message of items that have none; an extension."""
 
     @property
     def samples(self) -> int:
@@ -159,6 +162,18 @@ class AttachedSource(_SamplingSource):
 
 DataSource = Annotated[JsonlSource | SampledSource, Field(discriminator="type")]
 DATA_SOURCE: Final[TypeAdapter[JsonlSource | SampledSource]] = TypeAdapter(DataSource)
+
+
+def asked_of_student(data_source: Json, version: StudentVersion) -> Json:
+    """Returns the data source that asks a version of a student as a chat with it would."""
+    sent = data_source.get("sampling_params") or {}
+    chosen = {name: value for name, value in sent.items() if value is not None}
+    return {
+        "instructions": version.instructions,
+        **data_source,
+        "model": version.model,
+        "sampling_params": {"temperature": STUDENT_TEMPERATURE, **chosen},
+    }
 
 
 def planned_items(source: JsonlSource | SampledSource) -> int:

@@ -121,6 +121,17 @@ class _Calls:
             yield ShapeFault((*self._path, "tool_calls"), reason, sentence=sentence)
 
 
+INSTRUCTIONS: Final = ("system", "developer")
+"""Roles of a message that instructs the model."""
+
+
+def instructed(messages: list[Json], instructions: str | None) -> list[Json]:
+    """Puts instructions before a conversation that has none of its own."""
+    if instructions is None or any(message["role"] in INSTRUCTIONS for message in messages):
+        return messages
+    return [{"role": "system", "content": instructions}, *messages]
+
+
 def engine_messages(messages: list[Json]) -> list[Json]:
     return with_names_of_calls(list(map(_engine_message, messages)))
 

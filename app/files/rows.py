@@ -3,13 +3,15 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from pathlib import Path
 from typing import Any, Final, assert_never
 
 from app.files.conversations import conversation_faults, message_faults
 from app.files.function_tools import tools_faults
 from app.files.shape_faults import ShapeFault
 from app.jobs.supervised import TrainOn
-from app.kit.fields import Path
+from app.kit.fields import Json
+from app.kit.fields import Path as FieldPath
 from app.kit.fields import pointer as pointer_of
 from app.kit.strict_json import is_too_deep, strict_loads
 from app.kit.texts import has_nul
@@ -51,6 +53,14 @@ def is_blank(line: bytes) -> bool:
     return not line or line.isspace()
 
 
+def json_rows(path: Path) -> Iterator[Json]:
+    """Yields the rows of a file that was checked."""
+    with path.open("rb") as file:
+        for number, line in enumerate(file):
+            if not is_blank(line):
+                yield json.loads(line.decode("utf-8" if number else "utf-8-sig"))
+
+
 def load_line(line: bytes, number: int) -> dict[str, Any]:
     if len(line) > MAX_ROW_BYTES:
         raise DatasetError(number, "", f"the row is larger than {MAX_ROW_BYTES} bytes")
@@ -87,7 +97,7 @@ def _unstorable(item: dict[str, Any]) -> str | None:
 
 def _conversation_faults(
     messages: Any,
-    path: Path,
+    path: FieldPath,
     *,
     row: Mapping[str, Any] | None = None,
     ends_with_calls: bool = False,
@@ -117,7 +127,7 @@ def _instead(row: Mapping[str, Any]) -> str:
 
 
 def _tools_faults(
-    tools: Any, path: Path, *, callable_names: AbstractSet[str] | None = None
+    tools: Any, path: FieldPath, *, callable_names: AbstractSet[str] | None = None
 ) -> Iterator[Fault]:
     """Yields faults of tools. `callable_names` have an endpoint; `None` if no call is made."""
     if tools is None:
@@ -135,7 +145,7 @@ def _tools_faults(
             yield f"{pointer_of((*path, position))}/function/name", why
 
 
-def _parallel_calls_faults(value: Any, path: Path) -> Iterator[Fault]:
+def _parallel_calls_faults(value: Any, path: FieldPath) -> Iterator[Fault]:
     if value is not None and not isinstance(value, bool):
         yield pointer_of((*path, "parallel_tool_calls")), "must be true or false"
 

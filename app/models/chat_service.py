@@ -17,6 +17,7 @@ from app.files.conversations import (
     broken_call,
     check_conversation,
     engine_messages,
+    instructed,
 )
 from app.files.shape_faults import invalid_value
 from app.jobs.response_formats import with_trained_effort
@@ -39,7 +40,7 @@ from app.models.chat import (
 from app.models.chat_parameters import check_parameters, engine_options
 from app.models.chat_usage import ChatUsage
 from app.models.engine import AdapterCache, AdapterMissing, Inference
-from app.models.models import ToolParser
+from app.models.models import STUDENT_TEMPERATURE, StudentVersion, ToolParser
 from app.models.service import CallableModel, ModelService
 from app.rollouts.chat_template import UNSEEN
 from app.rollouts.renderer import tool_use
@@ -259,7 +260,7 @@ class ChatCompletionService:
         self._tenant = tenant
 
     async def chat(self, body: dict[str, Any]) -> dict[str, Any]:
-        model, forwarded = await self._prepare(body)
+        model, body, forwarded = await self._prepare(body)
         with self._slots.taken(self._tenant.project_id):
             try:
                 try:
@@ -281,7 +282,7 @@ class ChatCompletionService:
 
     async def chat_stream(self, body: dict[str, Any]) -> AsyncIterator[bytes]:
         """Yields events. The first is awaited before, so that errors still have a status."""
-        model, prepared = await self._prepare(body)
+        model, body, prepared = await self._prepare(body)
         forwarded = with_usage(prepared)
         parser = await _parser_of(model)
         with ExitStack() as stack:
@@ -310,17 +311,19 @@ class ChatCompletionService:
         weakref.finalize(chunks, slot.close)
         return chunks
 
-    async def _prepare(self, body: dict[str, Any]) -> tuple[CallableModel, dict[str, Any]]:
+    async def _prepare(self, body: Json) -> tuple[CallableModel, Json, Json]:
+        """Returns the model, the call as a student understands it, and the call of the engine."""
         check_parameters(body)
-        if asks_to_store(body):
-            await self._stored.check(body)
         model = await self._models.answering(body["model"])
         if model.context_length is not None:
             check_messages(body["messages"], model.context_length)
         check_conversation(body["messages"])
+        body = _as_student(body, model.version)
+        if asks_to_store(body):
+            await self._stored.check(body)
         sent = {**engine_options(body), "messages": engine_messages(body["messages"])}
         forwarded = {**await _safe(sent, model), "model": model.engine_name}
-        return model, with_trained_effort(forwarded, model.reasoning_effort)
+        return model, body, with_trained_effort(forwarded, model.reasoning_effort)
 
     async def _open(self, body: dict[str, Any]) -> tuple[bytes, AsyncIterator[bytes]]:
         chunks = self._inference.chat_stream(body)
@@ -328,6 +331,17 @@ class ChatCompletionService:
 
     async def _load(self, model: CallableModel) -> None:
         await self._adapters.load(self._inference, model.engine_name, object_key=model.object_key)
+
+
+def _as_student(body: Json, version: StudentVersion | None) -> Json:
+    if version is None:
+        return body
+    sent = body.get("temperature")
+    return {
+        **body,
+        "messages": instructed(body["messages"], version.instructions),
+        "temperature": STUDENT_TEMPERATURE if sent is None else sent,
+    }
 
 
 def chat_slots(limit: int) -> ProjectSlots:

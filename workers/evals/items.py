@@ -29,7 +29,7 @@ from app.evals.evals import (
     result_names,
     token_usage,
 )
-from app.files.conversations import engine_messages
+from app.files.conversations import engine_messages, instructed
 from app.files.datasets import DatasetRow
 from app.graders.grader_model import Prompt
 from app.graders.judge_calls import EngineModel
@@ -378,7 +378,8 @@ async def _sample(
         "max_completion_tokens": params.max_completion_tokens,
     }
     try:
-        output["input"] = prompt_of(source.input_messages, row.item)
+        asked = prompt_of(source.input_messages, row.item)
+        output["input"] = instructed(asked, source.instructions)
         async with slots:
             messages = engine_messages(output["input"])
             answer = await ask(context, source.model, messages, settings)

@@ -450,19 +450,6 @@ async def run_group(
     return group
 
 
-async def run_groups(
-    setup: RolloutSetup,
-    groups: Sequence[tuple[DatasetRow, Sequence[SampleKey]]],
-    *,
-    policy: Policy,
-    journal: Journal,
-) -> list[ScoredGroup]:
-    """Runs several groups side by side, as many rollouts at a time as the setup has slots."""
-    return await together(
-        run_group(setup, row, keys, policy=policy, journal=journal) for row, keys in groups
-    )
-
-
 async def score_group(
     rollouts: Sequence[Trajectory | ScoredRollout],
     row: DatasetRow,

@@ -29,7 +29,7 @@ from app.rollouts.trajectory import Failure, FailureClass, ScoredRollout
 from workers.engines.policy import EnginePolicy
 from workers.journal import AdapterJournal
 from workers.learning.trainer import Trainer
-from workers.methods.reinforcement.evaluation import Evaluator
+from workers.methods.reinforcement.evaluation import Evaluator, Told
 from workers.methods.reinforcement.rows import (
     Plan,
     RowOrder,
@@ -82,6 +82,8 @@ CURES: Final = {
 }
 _GRADER: Final = "method.reinforcement.grader"
 _EXCERPT: Final = 240
+_TOLD_ROWS: Final = 25
+"""Rows of the baseline after which the owner is told again how many are measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +185,7 @@ class ReinforcementLoop:
         """Once per job: the model at the start, and the base model if that is another."""
         if await self._reporter.has_baseline():
             return
-        validation = await self._evaluate(0, valid_rows)
+        validation = await self._evaluate(0, valid_rows, told=self._tell_baseline)
         self._check_infrastructure(
             validation.rollouts, StepOutcome(TrainedStep(0), validation=validation)
         )
@@ -318,13 +320,21 @@ class ReinforcementLoop:
             scheduler_state=scheduler_state,
         )
 
-    async def _evaluate(self, step: int, rows: Sequence[DatasetRow]) -> SampledValidation:
+    async def _tell_baseline(self, done: int, rows: int) -> None:
+        if done % _TOLD_ROWS == 0 and done < rows:
+            measured = f"Measuring the model before training: {done} of {rows} rows."
+            await self._reporter.message_once(measured)
+
+    async def _evaluate(
+        self, step: int, rows: Sequence[DatasetRow], *, told: Told | None = None
+    ) -> SampledValidation:
         journal = await self._journal(step)
         validation = await self._evaluator.validate(
             rows,
             step=step,
             policy=self._policy,
             journal=AdapterJournal(journal, self._publisher.adapter_digest()),
+            told=told,
         )
         limit = self._context.settings.runs.infrastructure_limit
         lost = too_many_lost(validation.rollouts, limit=limit)
