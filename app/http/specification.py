@@ -14,6 +14,7 @@ from fastapi import APIRouter, FastAPI
 from pydantic.json_schema import models_json_schema
 from typing_extensions import override
 
+from app.http.scopes import needed_scope
 from app.jobs.reply_schemas import REPORT_PARTS, STREAM_PARTS
 from app.kit.fields import LEFT_OUT, DescribedModel
 from app.models.reply_schemas import CHAT_REPLIES, ChatCompletionChunk
@@ -129,6 +130,8 @@ _UNKNOWN = (
     "value, and a new job answers 400."
 )
 _RETRIED = {"409", "429", "503"}
+BEARER: Final = "HTTPBearer"
+"""Name of the scheme of keys; the roles of an operation are the scopes that it needs."""
 _METHODS = {"get", "post", "put", "patch", "delete"}
 
 
@@ -165,6 +168,11 @@ def _complete(document: dict[str, Any]) -> None:
         if (refused := replies.get("400")) is not None:  # every POST takes an Idempotency-Key
             replies.setdefault("409", {**refused, "description": _AT_WORK})
             replies.setdefault("422", {**refused, "description": _REUSED})
+    for path, methods in document["paths"].items():
+        for method in _METHODS & methods.keys():
+            scope = needed_scope(method.upper(), path)
+            if scope is not None:
+                methods[method]["security"] = [{BEARER: [scope]}]
     for operation in _operations(document):
         for parameter in operation.get("parameters", ()):
             if parameter["name"] in PARAMETERS:

@@ -27,6 +27,7 @@ from typing_extensions import override
 
 from app.accounts.accounts import SESSION_S, AdministratorSession, SessionOwner
 from app.http.requests import check_query
+from app.http.scopes import check_scope
 from app.jobs.jobs import Job, JobStatus
 from app.kit.callers import Actor, Principal, act_as
 from app.kit.errors import (
@@ -104,6 +105,7 @@ async def counted_request(request: Request, principal: Principal) -> AsyncIterat
     """Counts a request of a session. Pages have a rate of their own, apart from API calls."""
     context = context_of(request.app)
     act_as(session_actor(request, principal.key_id))
+    check_scope(principal, request.method, request.scope["path"])
     with context.requests.taken(principal.scope_id):
         quota = await context.rate_limits.take(f"{principal.scope_id}:pages")
         if quota is not None and not quota.allowed:

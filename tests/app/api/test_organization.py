@@ -78,6 +78,11 @@ async def test_what_is_not_offered_answers_the_404_envelope(admin: Admin) -> Non
             {"name": "x", "create_service_account_only": True, "expires_in_seconds": 9},
             "expires_in_seconds",
         ),
+        (
+            "ACCOUNTS",
+            {"name": "x", "create_service_account_only": True, "scopes": ["read"]},
+            "scopes",
+        ),
         ("ACCOUNT", {"role": "none"}, "role"),
         ("ACCOUNT", {"role": "admin"}, "role"),
         ("ACCOUNT", {"name": ""}, "name"),
