@@ -32,6 +32,7 @@ COPY pyproject.toml README.md ./
 COPY app app
 COPY workers workers
 COPY migrations migrations
+COPY openapi/openapi.json openapi/
 COPY --from=pages /src/site app/pages/site
 RUN pip install --no-cache-dir --no-deps --no-build-isolation .
 

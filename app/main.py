@@ -20,9 +20,9 @@ from app.files import routes as files
 from app.graders import routes as graders
 from app.http import error_replies, monitoring
 from app.http.bodies import BodyGuard
+from app.http.hosts import AcceptedHosts
 from app.http.idempotent_requests import Idempotency
 from app.http.monitoring import ProcessMetrics, RequestCounter, RouteRecorder
-from app.http.hosts import AcceptedHosts
 from app.http.requests import EmptyQueryValues, Head, RequestContext
 from app.http.scopes import check_nouns
 from app.http.specification import SpecifiedApp, sent_events

@@ -90,7 +90,10 @@ HostPort = Annotated[str, AfterValidator(_host_port)]
 HostName = Annotated[
     str,
     # An IPv6 address has two colons, a name none: one that has a port would never match.
-    StringConstraints(to_lower=True, pattern=r"^((\*\.)?[A-Za-z0-9._-]+|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*)$"),
+    StringConstraints(
+        to_lower=True,
+        pattern=r"^((\*\.)?[A-Za-z0-9._-]+|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*)$",
+    ),
 ]
 
 

@@ -187,9 +187,7 @@ class ServiceAccountService(_Administration):
         self._note("service account created", account_id=account.id, project_id=self._project_id)
         return made, key
 
-    async def create_key(
-        self, account_id: str, terms: KeyTerms, *, name: str | None
-    ) -> MintedKey:
+    async def create_key(self, account_id: str, terms: KeyTerms, *, name: str | None) -> MintedKey:
         async with self._unit() as unit:
             await hold_active(unit, self._organization_id, self._project_id)
             account = await unit.service_accounts.get(self._project_id, account_id, lock=True)
