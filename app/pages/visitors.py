@@ -105,7 +105,6 @@ async def counted_request(request: Request, principal: Principal) -> AsyncIterat
     """Counts a request of a session. Pages have a rate of their own, apart from API calls."""
     context = context_of(request.app)
     act_as(session_actor(request, principal.key_id))
-    check_scope(principal, request.method, request.scope["path"])
     with context.requests.taken(principal.scope_id):
         quota = await context.rate_limits.take(f"{principal.scope_id}:pages")
         if quota is not None and not quota.allowed:
@@ -114,6 +113,7 @@ async def counted_request(request: Request, principal: Principal) -> AsyncIterat
                 "Close some of them, and reload this one in a minute.",
                 retry_after_s=quota.reset_s,
             )
+        check_scope(principal, request.method, request.scope["path"])
         yield
 
 
