@@ -74,7 +74,8 @@ async def played(writer: Writer, server: EndpointServer, journal: KilledJournal)
 
 
 def learned(trajectory: Trajectory) -> tuple[Any, ...]:
-    return trajectory.tokens, trajectory.mask, trajectory.logprobs, trajectory.messages
+    turns = [(turn.token_ids, turn.logprobs) for turn in trajectory.turns]
+    return turns, trajectory.messages, trajectory.stop_reason
 
 
 async def test_the_call_whose_answer_was_lost_is_sent_again_under_its_id(writer: Writer) -> None:
