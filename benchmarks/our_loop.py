@@ -74,8 +74,7 @@ class EvenTokens:
         *,
         journal: Journal,  # noqa: ARG002 - the signature of the protocol
     ) -> Grade:
-        sampled = [t for t, m in zip(trajectory.tokens, trajectory.mask, strict=True) if m]
-        return Grade(even_share(sampled))
+        return Grade(even_share([token for turn in trajectory.turns for token in turn.token_ids]))
 
 
 def even_share(ids: Sequence[int]) -> float:
@@ -181,14 +180,14 @@ class OurLoop:
         samples = _samples(rollouts, self._group_size)
         await run_on_compute_thread(self._trainer.update, samples)
         trained = time.perf_counter()
-        await self._publish(rollouts[0].trajectory.tokens[:256])
+        await self._publish(rollouts[0].trajectory.row.tokens[:256])
         published = time.perf_counter()
         rewards = [rollout.reward for rollout in rollouts if rollout.reward is not None]
         return StepTimes(
             rollout_s=sampled - started,
             train_s=trained - sampled,
             publish_s=published - trained,
-            sampled_tokens=sum(sum(rollout.trajectory.mask) for rollout in rollouts),
+            sampled_tokens=sum(rollout.trajectory.completion_tokens for rollout in rollouts),
             reward=sum(rewards) / len(rewards),
             cpu_s=cpu_seconds(self._pid) + time.process_time() - cpu,
         )
@@ -233,9 +232,10 @@ def _samples(rollouts: Sequence[ScoredRollout], group_size: int) -> list[Trainin
         group = rollouts[start : start + group_size]
         outcome = group_advantages([rollout.reward for rollout in group], min_valid=2)
         samples += [
-            TrainingSample.of(rollout.trajectory, advantage)
+            sample
             for rollout, advantage in zip(group, outcome.advantages, strict=True)
             if advantage is not None
+            for sample in TrainingSample.of_rollout(rollout.trajectory, advantage)
         ]
     return samples
 

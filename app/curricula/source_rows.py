@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO, Final, assert_never
 
@@ -44,6 +45,7 @@ from app.files.files import MAX_FILE_BYTES
 from app.files.hub_data_sets import HubLocation, open_data_set
 from app.files.table_formats import OpenedTable, SourceFile, TableRecord, open_table
 from app.files.table_texts import TableFault
+from app.graders.choice import EMPTY_REFERENCE, empty_references
 from app.jobs.supervised import MethodType
 from app.kit.errors import EndpointRefused
 from app.kit.fields import Json
@@ -304,14 +306,17 @@ class _RowCollector:
             self._found.findings.add("error", "too_many_bytes", message, source=each.source)
             return False
         out.write(content)
-        if self._options.method == "reinforcement" and has_unread_difficulty(record):
-            self._found.findings.add(
-                *("warning", UNREAD_DIFFICULTY, UNREAD_DIFFICULTY_MESSAGE),
-                source=each.source,
-                line=line,
-            )
+        if self._options.method == "reinforcement":
+            self._warn(each.source, line, record)
         self._note(each, record, content)
         return True
+
+    def _warn(self, source: int, line: int, row: Json) -> None:
+        add = partial(self._found.findings.add, "warning", source=source, line=line)
+        if has_unread_difficulty(row):
+            add(UNREAD_DIFFICULTY, UNREAD_DIFFICULTY_MESSAGE)
+        for key in empty_references(row):
+            add(EMPTY_REFERENCE, f"A reference is null, NaN or blank, such as '{key}': it is none.")
 
     def _refuse(self, source: int, line: int, fault: str) -> None:
         message = f"Line {line}: {fault}."

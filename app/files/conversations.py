@@ -12,6 +12,7 @@ from app.kit.fields import Json
 from app.kit.json_schemas import refuse_function_schema
 from app.kit.strict_json import TooManyValues, strict_loads
 from app.kit.texts import PATTERNS, TOOL_NAME
+from app.models.chat import with_names_of_calls
 
 MAX_MESSAGES: Final = 2048
 _SHOWN: Final = 64
@@ -89,7 +90,7 @@ class _Calls:
 
 
 def engine_messages(messages: list[Json]) -> list[Json]:
-    return list(map(_engine_message, messages))
+    return with_names_of_calls(list(map(_engine_message, messages)))
 
 
 def _engine_message(message: Json) -> Json:

@@ -186,6 +186,7 @@ def inspect(request: InspectionRequest) -> DatasetReport:
         )
     issues += _tool_use(request, files)
     issues += _training_issues(request, files.get("training_file"))
+    issues += _dropped_thoughts(request, renderer)
     return DatasetReport(
         training=summaries.get("training_file"),
         validation=summaries.get("validation_file"),
@@ -305,6 +306,24 @@ def _tool_use(request: InspectionRequest, files: dict[str, ReadFile]) -> Iterato
     for name in sorted(request.job_tools - offered) if files else ():
         message = f"Tool '{name}' is registered with the job, but no row offers it to the model."
         yield PreflightIssue("warning", "unused_tool", message, _TOOLS)
+
+
+def _dropped_thoughts(
+    request: InspectionRequest, renderer: Renderer | None
+) -> Iterator[PreflightIssue]:
+    if renderer is None or request.method != "reinforcement":
+        return
+    answers = {"tool"} if request.job_tools or request.shared_tools else set[str]()
+    answers |= {"tool", "user"} if request.calls_answered else set()
+    roles = [role for role in renderer.drops_thoughts_after if role in answers]
+    if roles:
+        message = (
+            "The model's chat template leaves out the thoughts of earlier turns behind messages of "
+            f"the role {' and '.join(map(repr, roles))}. A rollout is sampled and trained as a "
+            "chat renders it, so the turn after such a message begins a row of its own: long "
+            "rollouts cost more to train."
+        )
+        yield PreflightIssue("warning", "thoughts_dropped", message, "model")
 
 
 GRADER_PARAM: Final = "method.reinforcement.grader"

@@ -90,7 +90,7 @@ class ReadFile:
 
 def read_file(path: Path, rules: FileRules) -> ReadFile:
     """Equal faults are one issue; past the first 100 of them, faults are only counted."""
-    result, unmet, equal = ReadFile(), RowFaults(rules.needs), _EqualFaults()
+    result, unmet, equal = ReadFile(), _row_faults(rules), _EqualFaults()
     sampler = _RowSampler()
     with path.open("rb") as file:
         for number, line in lines_of(file):
@@ -119,6 +119,10 @@ def read_file(path: Path, rules: FileRules) -> ReadFile:
     result.issues += _count_issues(result, rules, unlisted=equal.unlisted)
     result.issues += unmet.found(rules.param.removesuffix("_file"))
     return result
+
+
+def _row_faults(rules: FileRules) -> RowFaults:
+    return RowFaults(rules.needs, with_references=rules.method == "reinforcement")
 
 
 class _EqualFaults:

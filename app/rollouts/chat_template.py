@@ -24,6 +24,7 @@ from typing_extensions import override
 
 from app.jobs.response_formats import template_variables
 from app.kit.errors import InvalidRequest
+from app.models.chat import with_names_of_calls
 
 
 class ModelFiles:
@@ -96,6 +97,8 @@ Message = dict[str, Any]
 _PROBE: Final = '{"probe": 1}'
 _PROBE_TEXTS: Final = (_PROBE, '{"probe":1}', "{'probe': 1}")
 """`_PROBE` in the three spellings that a template may write: JSON, compact JSON, Python."""
+_REASONING: Final = ("reasoning", "reasoning_content", "thinking")
+"""The names by which templates read reasoning: each gets it under its own (gpt-oss: the last)."""
 _SHORT_ID: Final = 9
 """Number of letters and digits of a call's id that the templates of Mistral require."""
 _TEMPLATE_FAULTS: Final = (
@@ -148,7 +151,7 @@ class ChatTemplate:
 
         Raises `InvalidRequest` with the template's own message if it refuses the messages.
         """
-        prepared = [self._prepared(message) for message in messages]
+        prepared = [self._prepared(message) for message in with_names_of_calls(messages)]
         try:
             return self._template.render(
                 messages=prepared,
@@ -170,6 +173,13 @@ class ChatTemplate:
             prepared["role"] = "system"
         prepared["content"] = flat_content(message.get("content"))
         calls = message.get("tool_calls")
+        thought = next(
+            (message[name] for name in _REASONING if message.get(name) is not None), None
+        )
+        if thought is not None:
+            prepared |= dict.fromkeys(_REASONING, thought)
+            if calls and prepared["content"]:
+                prepared.pop("thinking")  # gpt-oss shows one of the two, and refuses both
         if not calls:
             prepared.pop("tool_calls", None)
         elif not self._arguments_as_text:
@@ -437,6 +447,11 @@ class ModelTokens:
             start, begin = begin, end
         return lengths, min(begin, len(ids) - 1)
 
+    @property
+    def vocabulary(self) -> Mapping[str, int]:
+        found: dict[str, int] = self._tokenizer.get_vocab(with_added_tokens=True)
+        return found
+
     def id_of(self, token: str) -> int | None:
         number: int | None = self._tokenizer.token_to_id(token)
         return number
@@ -466,7 +481,10 @@ class Bridge:
 
 
 class BridgeRenderer:
-    def __init__(self, template: ChatTemplate, tokens: ModelTokens) -> None:
+    def __init__(
+        self, template: ChatTemplate, tokens: ModelTokens, declared: frozenset[int] = frozenset()
+    ) -> None:
+        """`declared`: the tokens that end a turn by the model's files."""
         self._template = template
         self._tokens = tokens
         turn = _assistant(_SENTINEL)
@@ -477,9 +495,30 @@ class BridgeRenderer:
         if end is None:
             raise InvalidRequest("It ends an assistant's turn with no special token.")
         self.end_of_turn_id = end
+        self._end_of_call_id = self._end_before_reply(declared | {end})
         self._calls = False
         """True if the template shows the reply of a tool only after a turn that calls it."""
         self.fault = self._choose()
+
+    @property
+    def end_ids(self) -> frozenset[int]:
+        return frozenset(
+            number for number in (self.end_of_turn_id, self._end_of_call_id) if number is not None
+        )
+
+    def end_of(self, turn: Message, *, shown: int | None) -> int | None:
+        """Returns the token that ends a turn. `shown` is the one that the template writes behind it
+        while nothing follows; some end a call with what opens the reply (GLM, Gemma).
+        """
+        if turn.get("tool_calls") and self._end_of_call_id is not None:
+            return self._end_of_call_id
+        return self.end_of_turn_id if shown is None and not self.turns_end else shown
+
+    def shows(self, turn: Message, replies: list[Message]) -> bool:
+        """Returns false if the template shows no reply of a tool, or none without a call before."""
+        if all(reply["role"] != "tool" for reply in replies):
+            return True
+        return self.fault is None and (not self._calls or bool(turn.get("tool_calls")))
 
     def bridge(self, turn: Message, replies: list[Message], tools: list[Message] | None) -> Bridge:
         """Reads only the calls of `turn`. Raises `InvalidRequest`."""
@@ -498,6 +537,30 @@ class BridgeRenderer:
     def _first_control_id(self, turns: list[Message]) -> int | None:
         ids = self._tokens.encode(self._tail(turns, None, generate=False))
         return next((number for number in ids if number in self._tokens.control_ids), None)
+
+    def _end_before_reply(self, declared: frozenset[int]) -> int | None:
+        """Returns what ends a turn between its call and the reply: a declared end, or else the last
+        control token that stands there with and without the reply, or else the first one.
+        """
+        argument, content = _MARKED
+        reply: Message = {"role": "tool", "name": "probe", "content": content}
+        calls, replies = _with_calls({}, [reply])
+        calls[0]["function"]["arguments"] = json.dumps({"probe": argument})
+        called = [_user("a"), {"role": "assistant", "content": "", "tool_calls": calls}]
+        try:
+            alone = self._template.render(called, None, generate=False)
+            followed = self._template.render([*called, *replies], None, generate=True)
+        except InvalidRequest:
+            return None
+        between, shown, _ = followed.rpartition(argument)[2].partition(content)
+        if not shown:
+            return None
+        ids = self._tokens.encode(between)
+        common = common_length(self._tokens.encode(alone.rpartition(argument)[2]), ids)
+        ends = [number for number in ids if number in declared]
+        ends += [number for number in reversed(ids[:common]) if number in self._tokens.control_ids]
+        ends += [number for number in ids[common:] if number in self._tokens.control_ids]
+        return next(iter(ends), None)
 
     def _after_text(self, replies: list[Message], tools: list[Message] | None) -> Bridge:
         turn = _assistant(_unused_in(replies))

@@ -124,6 +124,10 @@ PROMPT_TOKENS_MEAN: Final = curve(
     "tokens/prompt_mean", "Mean tokens of the prompt.", chart=("tokens", "prompt")
 )
 TURNS_MEAN: Final = curve("turns/mean", "Mean turns of the policy in a rollout.")
+ROWS_MEAN: Final = curve(
+    "turns/rows_mean",
+    "Mean rows of a rollout: 1, and one for each turn behind tokens that were rendered anew.",
+)
 TOOL_CALLS_MEAN: Final = curve("tool_calls/mean", "Mean tool calls in a rollout.")
 TOOL_CALLS_REPEATED_MEAN: Final = curve(
     "tool_calls/repeated_mean",

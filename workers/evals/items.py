@@ -266,7 +266,7 @@ async def _score(
 ) -> dict[SampleKey, ItemStatus]:
     first = next(iter(samples))
     trajectories = [
-        Trajectory(key, [], [], [], messages=[*sampled.output["input"], *sampled.output["output"]])
+        Trajectory(key, messages=[*sampled.output["input"], *sampled.output["output"]])
         for key, sampled in samples.items()
     ]
     prompt, tools = samples[first].output["input"], tools_of(context.source)

@@ -613,6 +613,7 @@ def _turn_trace(turn: Turn) -> dict[str, Any]:
     return {
         "tokens": len(turn.token_ids),
         "reasoning_tokens": turn.reasoning_tokens,
+        "row": turn.row,
         "policy_version": turn.policy_version,
         "finish_reason": turn.finish_reason,
         "parse_error": turn.parse_error,

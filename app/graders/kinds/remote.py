@@ -100,7 +100,8 @@ def read_score(reply: EgressReply) -> tuple[float, dict[str, float]]:
     if not isinstance(content, dict):
         raise _unusable("it is not a JSON object")
     if "score" not in content:
-        raise _unusable("it has no such key")
+        hint = ", but 'reward': name it `score`" if "reward" in content else ""
+        raise _unusable(f"it has no such key{hint}")
     score = finite(content["score"])
     if score is None:
         raise _unusable(f"there it is {_kind(content['score'])}")

@@ -122,7 +122,7 @@ async def test_no_item_is_an_empty_one(trials: Trials) -> None:
         (Reply(json={"score": True}), "there it is true or false"),
         (Reply(json={"score": None}), "there it is null"),
         (Reply(json={"score": [0.7]}), "there it is a list"),
-        (Reply(json={"reward": 0.7}), "it has no such key"),
+        (Reply(json={"reward": 0.7}), "it has no such key, but 'reward': name it `score`"),
         (Reply(json=[0.7]), "it is not a JSON object"),
         (Reply(body=b"0.7 of 1"), "it is not JSON"),
     ],

@@ -214,6 +214,23 @@ def test_a_turn_to_imitate_ends_as_a_sampled_one(renderer: Renderer) -> None:
         assert renderer.parser.parse(ids).content == "It is 42."
 
 
+def test_a_call_to_imitate_ends_with_what_the_template_writes_before_the_reply(
+    name: str, renderer: Renderer
+) -> None:
+    turn = {"role": "assistant", "content": "", "tool_calls": calls({"record": "a"})}
+    turn["reasoning_content"] = "Look it up."
+    if renderer.parser.opened:
+        return  # a turn without thoughts does not follow an opening with one
+    taught = [*renderer.prompt_ids([USER], [TOOL]), *renderer.turn_ids([USER, turn], [TOOL])]
+    followed = renderer.prompt_ids([USER, turn, reply("41")], [TOOL])
+    assert followed[: len(taught)] == taught
+    ends = {"glm45": "<|observation|>", "gemma4": "<|tool_response>", "openai": "<|call|>"}
+    if name in ends:
+        assert taught[-1:] == renderer.encode(ends[name])
+        answer = {"role": "assistant", "content": "It is 42."}
+        assert renderer.turn_ids([USER, answer], [TOOL])[-1] != taught[-1]
+
+
 def test_without_printed_replies_a_model_works_without_tools(tmp_path: Path) -> None:
     save_family(tmp_path, NO_TOOLS)
     for choice in ("auto", "hermes"):

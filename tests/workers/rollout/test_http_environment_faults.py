@@ -226,7 +226,7 @@ async def test_the_curves_of_a_step_are_those_of_the_environment(writer: Writer)
         [
             ScoredRollout(won, grade=Grade(0.9)),
             ScoredRollout(ended, grade=Grade(-0.2)),
-            ScoredRollout(Trajectory(KEY, [], [], []), failure=lost),
+            ScoredRollout(Trajectory(KEY), failure=lost),
         ]
     )
     assert values["environment/steps_mean"] == 2.0

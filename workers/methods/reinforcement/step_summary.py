@@ -151,6 +151,7 @@ def _lengths(valid: Sequence[ScoredRollout]) -> dict[str, float]:
         names.REASONING_TOKENS_MEAN: fmean(t.reasoning_tokens for t in trajectories),
         names.PROMPT_TOKENS_MEAN: fmean(t.prompt_tokens for t in trajectories),
         names.TURNS_MEAN: fmean(len(t.turns) for t in trajectories),
+        names.ROWS_MEAN: fmean(len(t.rows) for t in trajectories),
         names.TOOL_PARSE_ERRORS_MEAN: fmean(
             sum(turn.parse_error is not None for turn in t.turns) for t in trajectories
         ),

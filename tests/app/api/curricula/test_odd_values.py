@@ -93,6 +93,21 @@ async def test_a_number_of_400_digits_is_no_fault_of_the_service(api: Api) -> No
     assert "is out of range" in preview["findings"][0]["message"]
 
 
+@cases("value", [None, " ", "NaN"])
+async def test_a_reference_that_is_none_is_a_finding_with_its_line(api: Api, value: Any) -> None:
+    rows = [{**row, "answer": value if at == 11 else "a"} for at, row in enumerate(ROWS)]
+    preview = await previewed(api, {"type": "rows", "rows": rows})
+    assert ("warning", "empty_reference") in codes(preview)
+    (found,) = [each for each in preview["findings"] if each["code"] == "empty_reference"]
+    assert (found["rows"], found["lines"]) == (1, [12])
+    made = await api.call("POST", CURRICULA, json={"name": "c", "training": rows})
+    tested = await api.call("POST", f"{CURRICULA}/{made.json()['id']}/test")
+    faults = tested.json()["faults"]
+    assert [(one["line"], one["param"]) for one in faults if one["code"] == "empty_reference"] == [
+        (12, "training_file")
+    ]
+
+
 @cases("value", [2, -0.5, True, "easy", [1], {"a": 1}])
 async def test_a_difficulty_that_no_ordering_reads_is_a_finding(api: Api, value: Any) -> None:
     rows = [{**row, "difficulty": value if at % 2 else at / 24} for at, row in enumerate(ROWS)]

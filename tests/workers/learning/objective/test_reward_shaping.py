@@ -1,7 +1,7 @@
 import pytest
 
 from app.kit.ids import SampleKey
-from app.rollouts.trajectory import StopReason, ToolCallRecord, Trajectory, Turn
+from app.rollouts.trajectory import StopReason, TokenRow, ToolCallRecord, Trajectory, Turn
 from tests.support.cases import cases
 from workers.learning.advantages import ShapedReward, ShapingConfig, shape
 
@@ -32,9 +32,9 @@ def rollout(
     )
     return Trajectory(
         key=SampleKey("job", "train", 1, 0, 0),
-        tokens=[0] * (sampled + 1),
-        mask=[0] + [1] * sampled,
-        logprobs=[0.0] * (sampled + 1),
+        rows=[
+            TokenRow([0] * (sampled + 1), [0] + [1] * sampled, [0.0] * (sampled + 1)),
+        ],
         turns=[Turn((), (), 0, "", 0, "stop", tool_calls=records)],
         stop_reason=stop,
     )
