@@ -9,7 +9,15 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from pydantic import AfterValidator, BaseModel, Field, SecretStr, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    Field,
+    SecretStr,
+    StringConstraints,
+    field_validator,
+    model_validator,
+)
 from typing_extensions import override
 
 from app.accounts.usage import Quotas
@@ -79,6 +87,14 @@ def _host_port(value: str) -> str:
 
 
 HostPort = Annotated[str, AfterValidator(_host_port)]
+HostName = Annotated[
+    str,
+    # An IPv6 address has two colons, a name none: one that has a port would never match.
+    StringConstraints(
+        to_lower=True,
+        pattern=r"^((\*\.)?[A-Za-z0-9._-]+|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*)$",
+    ),
+]
 
 
 class EgressSettings(SettingsSection):
@@ -512,6 +528,10 @@ class Settings(ModelSettings):
     """Key of the engine; empty for one that wants none."""
     public_url: str = "http://127.0.0.1:8000"
     """Address under which people reach the service; links to pages begin with it."""
+    accepted_hosts: tuple[HostName, ...] = ()
+    """Names under which the API and its pages answer, such as `rft.example.com` or `*.example.com`;
+    without any, all names. `/healthz`, `/readyz` and `/metrics` answer under every name.
+    """
     secret_key: SecretKey
     """Key of 32 bytes or more, such as `openssl rand -hex 32` prints: it seals secrets, hashes API
     keys and signs calls to endpoints.
