@@ -24,7 +24,7 @@ from workers.environments.tool_environment import ToolEnvironment
 from workers.grading.job_grader import PerSampleScorer
 from workers.journal import InMemoryJournal, Journal
 from workers.rollout.environment import EpisodeLimits
-from workers.rollout.episode import RolloutSetup, RolloutSlots, run_groups
+from workers.rollout.episode import RolloutSetup, RolloutSlots, run_group
 
 GROUPS, SIZE, CALLS, SEED = 64, 8, 10, 11
 ROLLOUTS = GROUPS * SIZE
@@ -96,11 +96,12 @@ async def test_a_burst_loses_no_rollout_and_sends_no_call_twice(writer: Writer) 
             slots=RolloutSlots(ROLLOUTS),
         )
         try:
-            groups = await run_groups(
-                setup,
-                [(row("search"), group) for group in KEYS],
-                policy=EnginePolicy(inference, base_model="m"),
-                journal=InMemoryJournal(),
+            policy, journal = EnginePolicy(inference, base_model="m"), InMemoryJournal()
+            groups = await asyncio.gather(
+                *(
+                    run_group(setup, row("search"), group, policy=policy, journal=journal)
+                    for group in KEYS
+                )
             )
         finally:
             await inference.aclose()
