@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from app.files.datasets import DatasetRow
+from app.kit.errors import InvalidRequest
 from app.kit.ids import SampleKey
 from app.rollouts.renderer import Renderer
 from app.rollouts.trajectory import Trajectory
@@ -159,6 +160,21 @@ async def test_a_turn_that_no_chat_would_render_begins_a_row(
     check_contexts(renderer, trajectory, ROW.tools)
     assert [turn.row for turn in trajectory.turns] == [0, 1, 1, 2]
     assert trajectory.turns[0].token_ids == tuple(odd), "the row trains what was sampled"
+
+
+async def test_where_the_template_refuses_the_conversation_the_row_goes_on(tmp_path: Path) -> None:
+    """Two calls at once, which Llama's template cannot show."""
+    renderer = family_renderer(tmp_path, "llama3_json")
+    call = '{"name": "search", "parameters": {"q": "a"}}'
+    texts = [f"{call}; {call}", "It is 41.", "It is 42."]
+    turns = [renderer.encode(f"{text}<|eot_id|>") for text in texts]
+    trajectory, _ = await play(renderer, turns, InMemoryJournal())
+    check_rows(trajectory)
+    with pytest.raises(InvalidRequest, match="only one call at once"):
+        renderer.prompt_ids(trajectory.messages, ROW.tools)
+    [one] = trajectory.rows
+    text = renderer.decode(one.tokens)
+    assert [text.count(part) for part in ("found 41", "Are you sure?", *texts)] == [2, 1, 1, 1, 1]
 
 
 def _letters(renderer: Renderer, token: int) -> list[int]:
