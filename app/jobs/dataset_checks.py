@@ -119,7 +119,7 @@ def _lines(path: Path) -> Iterator[tuple[str, int, bytes]]:
             raise TableFault("missing_column", f"it has no column '{missing[0]}'")
         for number, row in parquet_records(path, PROBLEM_COLUMNS):
             if isinstance(row, str):
-                raise TableFault("too_large", f"row {number}: {row}")
+                raise TableFault("too_large", f"Row {number}: {row}")
             yield f"Row {number}", number, json.dumps(row).encode()
         return
     with path.open("rb") as file:
