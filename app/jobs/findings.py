@@ -267,6 +267,34 @@ def progress(
 
 
 def report_finding(report: Mapping[str, Any]) -> Finding:
+    found, fall = _gain_of(report), _less_probable(report)
+    severity: FindingSeverity = "warn" if fall else found.severity
+    return Finding(severity, " ".join([*fall, found.text, *_answers(report)]), "")
+
+
+def _less_probable(report: Mapping[str, Any]) -> list[str]:
+    change = (report.get("chosen_logprob") or {}).get("difference")
+    if change is None or change >= -names.TIE:
+        return []
+    pairs = f"{report.get('chosen_less_probable')} of {report.get('rows')} pairs"
+    return [f"The preferred answers became less probable, by {-change:.3g} nats, in {pairs}."]
+
+
+def _answers(report: Mapping[str, Any]) -> Iterator[str]:
+    """Yields what sampled answers say; a report of pairs compares only given ones by itself."""
+    evals = report.get("evals")
+    if evals == [] and report.get("wins_by") == "logprob_order":
+        yield "No answers were sampled: attach an eval to compare those of both models."
+    for one in evals or ():
+        bounds, items = one.get("difference_ci95"), one.get("items")
+        if one.get("difference") is None:
+            yield f"The answers in eval {one['eval_id']} are not compared yet."
+        else:
+            gain = Gain(one["difference"], bounds and (bounds[0], bounds[1]), items)
+            yield f"The sampled answers in eval {one['eval_id']} have a gain of {gain.words}."
+
+
+def _gain_of(report: Mapping[str, Any]) -> Finding:
     decisive = report.get("wins_by")
     name = "preference_accuracy" if decisive == "logprob_order" else str(decisive)
     if name not in _WORDS or not report.get(name):

@@ -266,6 +266,7 @@ async def report_page(
     return await visitor.page(
         "report.html",
         lambda: {
+            "finding": report_finding(report),
             "comparisons": list(_comparisons(report)),
             "tags": by_tag(compared, rows.tags(by), known=score_range(job.method))[:MOST_TAGS],
             "costs": list(cost_changes(pairs)),
@@ -285,6 +286,8 @@ def _comparisons(report: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]
     parts = {label: report.get(name) for name, label in _COMPARISONS.items()}
     for name, compared in (report.get("components") or {}).items():
         parts[f"{name}{_part_of(compared, report)}"] = compared
+    for one in report.get("evals") or ():
+        parts[f"Answers in {one['eval_id']}"] = one
     greedy = report.get("greedy") or {}
     parts |= {f"{_COMPARISONS[name]}, greedy": greedy.get(name) for name in _GREEDY}
     for label, compared in parts.items():

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from app.database import Database
+from app.evals.service import EvalRunService
 from app.files.datasets import grader_item
 from app.files.division import tags_of
 from app.files.row_files import FileLine, RowsTooFar, rows_at
@@ -131,9 +132,10 @@ _BATCH: Final = 100
 
 
 class RolloutService:
-    def __init__(self, database: Database, tenant: Tenant) -> None:
+    def __init__(self, database: Database, tenant: Tenant, evals: EvalRunService) -> None:
         self._database = database
         self._tenant = tenant
+        self._evals = evals
 
     async def page(
         self,
@@ -227,7 +229,7 @@ class RolloutService:
             report = await unit.reports.get(job_id)
         if report is None:
             raise _no_report(job)
-        return report
+        return {**report, "evals": [await self._evals.compared(each) for each in job.evals]}
 
 
 def _no_report(job: Job) -> NotFound:
