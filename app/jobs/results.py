@@ -27,19 +27,20 @@ _REWARD, _LOSS = "full_valid_mean_reward", "full_valid_loss"
 _PREFERENCE, _CHOSEN_CHANGE = "full_valid_preference_accuracy", "full_valid_chosen_change"
 
 
-def validation_score(checkpoint: Checkpoint) -> tuple[float, float] | None:
+def validation_score(checkpoint: Checkpoint) -> tuple[float, ...] | None:
     """Returns what is compared, first value first; the highest is the best. DPO's loss also falls
-    where preferred and rejected answers both become less probable. Therefore pairs rank by their
-    accuracy while the preferred answers are as probable as at the start, and else by the change.
+    where preferred and rejected answers both become less probable. Therefore checkpoints of pairs
+    whose preferred answers lost no log-prob come first, by accuracy and then by what they gained;
+    then the others, by what they lost.
     """
     reward, loss, accuracy, change = (
         checkpoint.metrics.get(name) for name in (_REWARD, _LOSS, _PREFERENCE, _CHOSEN_CHANGE)
     )
     if reward is not None:
-        return reward, 0.0
+        return (reward,)
     if accuracy is not None and change is not None:
-        return (0.0, accuracy) if change >= -names.TIE else (change, 0.0)
-    return None if loss is None else (-loss, 0.0)
+        return (0.0, accuracy, change) if change >= -names.TIE else (change,)
+    return None if loss is None else (-loss,)
 
 
 def best_first(checkpoints: Sequence[Checkpoint]) -> list[Checkpoint]:
