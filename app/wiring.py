@@ -408,7 +408,7 @@ class Factory:
         return CurveService(self._database, self._tenant)
 
     def rollouts(self) -> RolloutService:
-        return RolloutService(self._database, self._tenant, self.eval_runs())
+        return RolloutService(self._database, self._tenant)
 
     def recipes(self) -> RecipeService:
         ports, models = self._registry_ports(), self.judge_models()

@@ -416,20 +416,6 @@ class EvalRunService:
             scores = await unit.eval_items.scores(run)
         return await asyncio.to_thread(run_baseline, scores)
 
-    async def compared(self, attached: AttachedEval) -> dict[str, Any]:
-        """Compares the answers of a job's two models; without values until both runs completed."""
-        eval_id, scores = attached.eval_id, list[list[SampleScore]]()
-        async with self._database.tenant(self._tenant) as unit:
-            for run_id in (attached.start_run_id, attached.tuned_run_id):
-                try:
-                    run = None if run_id is None else await unit.eval_runs.get(eval_id, run_id)
-                except NotFound:
-                    run = None
-                if run is None or run.status is not EvalRunStatus.COMPLETED:
-                    return compared_answers(eval_id)
-                scores.append(await unit.eval_items.scores(run))
-        return await asyncio.to_thread(compared_answers, eval_id, *scores)
-
     async def item(self, eval_id: str, run_id: str, item_id: str) -> OutputItem:
         of = await self._eval(eval_id)
         if of.job_id is not None:
@@ -467,3 +453,23 @@ class EvalRunService:
             if formats is not None and requested_format(source) not in formats:
                 raise unavailable_format(source, formats, root=ROOT)
         return name if student_named(name) is None else model.name
+
+
+class AttachedEvalService:
+    def __init__(self, database: Database, tenant: Tenant) -> None:
+        self._database = database
+        self._tenant = tenant
+
+    async def compared(self, attached: AttachedEval) -> dict[str, Any]:
+        """Compares the answers of a job's two models; without values until both runs completed."""
+        eval_id, scores = attached.eval_id, list[list[SampleScore]]()
+        async with self._database.tenant(self._tenant) as unit:
+            for run_id in (attached.start_run_id, attached.tuned_run_id):
+                try:
+                    run = None if run_id is None else await unit.eval_runs.get(eval_id, run_id)
+                except NotFound:
+                    run = None
+                if run is None or run.status is not EvalRunStatus.COMPLETED:
+                    return compared_answers(eval_id)
+                scores.append(await unit.eval_items.scores(run))
+        return await asyncio.to_thread(compared_answers, eval_id, *scores)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from app.database import Database
-from app.evals.service import EvalRunService
+from app.evals.service import AttachedEvalService
 from app.files.datasets import grader_item
 from app.files.division import tags_of
 from app.files.row_files import FileLine, RowsTooFar, rows_at
@@ -132,10 +132,9 @@ _BATCH: Final = 100
 
 
 class RolloutService:
-    def __init__(self, database: Database, tenant: Tenant, evals: EvalRunService) -> None:
+    def __init__(self, database: Database, tenant: Tenant) -> None:
         self._database = database
         self._tenant = tenant
-        self._evals = evals
 
     async def page(
         self,
@@ -229,7 +228,8 @@ class RolloutService:
             report = await unit.reports.get(job_id)
         if report is None:
             raise _no_report(job)
-        return {**report, "evals": [await self._evals.compared(each) for each in job.evals]}
+        evals = AttachedEvalService(self._database, self._tenant)
+        return {**report, "evals": [await evals.compared(each) for each in job.evals]}
 
 
 def _no_report(job: Job) -> NotFound:
