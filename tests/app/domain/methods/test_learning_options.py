@@ -62,7 +62,8 @@ def test_async_corrects_every_loss_with_a_ratio_unless_told_otherwise(
         assert (found["loss"], found["mismatch"]) == (shown, mismatch)
     off = {**ASYNC, "loss": sent, "mismatch": {"truncation": None}}
     assert shown_learning(off, BASE)["mismatch"] == PLAIN
-    assert resolved(**STALE, loss={"type": "ppo"}) == resolved(**STALE), "named or not"
+    mode = STALE["mode"]
+    assert resolved(mode=mode, loss={"type": "ppo"}) == resolved(mode=mode), "named or not"
 
 
 @cases(
