@@ -203,14 +203,12 @@ def _shipped(name: str, folder: str, **options: Any) -> BaseModelSpec:
 
 def shipped_models() -> tuple[BaseModelSpec, ...]:
     # At 2e-3 with alpha 32 one seed in ten permanently unlearns a whole kind of question.
-    rates = {"learning_rate": 1e-3, "dpo_learning_rate": 1e-3}
-    return (_shipped(DEFAULT_MODEL, "tiny_agent", max_turn_tokens=256, **rates),)
+    return (_shipped(DEFAULT_MODEL, "tiny_agent", max_turn_tokens=256, learning_rate=1e-3),)
 
 
 def scholar_model() -> BaseModelSpec:
     """Returns the shipped model that knows the questions of the recipes; `--model` serves it."""
-    rates = {"learning_rate": 2e-3, "dpo_learning_rate": 5e-4}
-    return _shipped(SCHOLAR_MODEL, "tiny_scholar", max_turn_tokens=128, **rates)
+    return _shipped(SCHOLAR_MODEL, "tiny_scholar", max_turn_tokens=128, learning_rate=2e-3)
 
 
 def known_by_name() -> tuple[BaseModelSpec, ...]:

@@ -33,12 +33,22 @@ def sentences(report: Reply) -> Iterator[str]:
 
 
 def _finding(report: Reply) -> str:
-    measures = ("reward", "loss", "token_accuracy", "preference_accuracy")
+    measures = ("reward", "loss", "token_accuracy", "preference_accuracy", "chosen_logprob")
     compared = {name: report.child(name) for name in measures}
     read = {
         "rows": report.get("rows", int),
         "wins_by": report.find("wins_by", str),
         "judged_apart": [str(judge) for judge in report.find("judged_apart", list) or ()],
+        "chosen_less_probable": report.find("chosen_less_probable", int),
+        "evals": [
+            {
+                "eval_id": one.text("eval_id"),
+                "items": one.find("items", int),
+                "difference": one.find("difference", float),
+                "difference_ci95": _interval(one),
+            }
+            for one in report.children("evals")
+        ],
         **{
             name: {"difference": one.find("difference", float), "difference_ci95": _interval(one)}
             for name, one in compared.items()
@@ -58,6 +68,7 @@ def rows(report: Reply) -> Iterator[tuple[str, ...]]:
         "token accuracy": report.child("token_accuracy"),
         "preference accuracy": report.child("preference_accuracy"),
         **{name: components.child(name) for name in components.data},
+        **{f"answers in {one.text('eval_id')}": one for one in report.children("evals")},
     }
     for name, one in measures.items():
         if one is not None:

@@ -9,6 +9,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 from app.evals.data_sources import AttachedSource
 from app.graders.definitions import AnyGrader, passing_score
+from app.jobs.intervals import paired_gain, range_of_scores
 from app.jobs.jobs import AttachedEval, Job
 from app.kit.errors import NoEffect, NotFound
 from app.kit.faults import UnreadKey
@@ -277,6 +278,26 @@ def run_baseline(samples: Iterable[SampleScore]) -> Baseline:
             lost = len(taken) - len(graded)
             rows.append(BaselineRow.of(index, rewards, passed=passed, lost=lost))
     return Baseline.of(rows, all_lost=len(by_item) - len(rows))
+
+
+def compared_answers(
+    eval_id: str, start: Iterable[SampleScore] = (), tuned: Iterable[SampleScore] = ()
+) -> dict[str, Any]:
+    """Returns a report's `EvalComparison`, item by item."""
+    before, after = (
+        {one.row: one.mean for one in run_baseline(samples).rows} for samples in (start, tuned)
+    )
+    items = sorted(before.keys() & after.keys())
+    bounds = range_of_scores(before.values(), after.values())
+    gain = paired_gain(before, after, bounds=bounds)
+    return {
+        "eval_id": eval_id,
+        "items": len(items),
+        "start_mean": fmean(before[item] for item in items) if items else None,
+        "tuned_mean": fmean(after[item] for item in items) if items else None,
+        "difference": None if gain is None else gain.mean,
+        "difference_ci95": None if gain is None else gain.interval,
+    }
 
 
 def file_of(attached: AttachedEval) -> str:

@@ -32,8 +32,10 @@ from app.evals.evals import (
     NewEval,
     OutputItem,
     RunPage,
+    SampleScore,
     ValidationCounts,
     ValidationItems,
+    compared_answers,
     custom_config,
     no_item,
     no_run,
@@ -46,7 +48,7 @@ from app.evals.evals import (
 from app.files.row_files import rows_at
 from app.graders.definitions import GRADER_MODELS
 from app.graders.template_faults import constant_scores
-from app.jobs.jobs import Job
+from app.jobs.jobs import AttachedEval, Job
 from app.kit.callers import Tenant
 from app.kit.errors import InvalidRequest, NoEffect, NotFound, WrongState, refused_value
 from app.kit.faults import refused_wholly, unknown_cursor
@@ -452,3 +454,23 @@ class EvalRunService:
             if formats is not None and requested_format(source) not in formats:
                 raise unavailable_format(source, formats, root=ROOT)
         return model
+
+
+class AttachedEvalService:
+    def __init__(self, database: Database, tenant: Tenant) -> None:
+        self._database = database
+        self._tenant = tenant
+
+    async def compared(self, attached: AttachedEval) -> dict[str, Any]:
+        """Compares the answers of a job's two models; without values until both runs completed."""
+        eval_id, scores = attached.eval_id, list[list[SampleScore]]()
+        async with self._database.tenant(self._tenant) as unit:
+            for run_id in (attached.start_run_id, attached.tuned_run_id):
+                try:
+                    run = None if run_id is None else await unit.eval_runs.get(eval_id, run_id)
+                except NotFound:
+                    run = None
+                if run is None or run.status is not EvalRunStatus.COMPLETED:
+                    return compared_answers(eval_id)
+                scores.append(await unit.eval_items.scores(run))
+        return await asyncio.to_thread(compared_answers, eval_id, *scores)

@@ -282,13 +282,41 @@ NO_REPORT: Final = "No report compares the tuned model with the start, so no gai
 
 def report_finding(report: Mapping[str, Any]) -> Finding:
     verdict, text = read_verdict(report)
-    return Finding(_SEVERITIES[verdict], text, "")
+    return Finding(_SEVERITIES[verdict], " ".join([text, *_answers(report)]), "")
 
 
 def read_verdict(report: Mapping[str, Any] | None) -> tuple[Verdict, str]:
     """Returns what a job's report says of its gain, and the sentence with the numbers."""
     if report is None:
         return "not_measured", NO_REPORT
+    verdict, text = _compared(report)
+    fall = _less_probable(report)
+    return ("loss", f"{fall} {text}") if fall else (verdict, text)
+
+
+def _less_probable(report: Mapping[str, Any]) -> str:
+    change = (report.get("chosen_logprob") or {}).get("difference")
+    if change is None or change >= -names.TIE:
+        return ""
+    pairs = f"{report.get('chosen_less_probable')} of {report.get('rows')} pairs"
+    return f"The preferred answers became less probable, by {-change:.3g} nats, in {pairs}."
+
+
+def _answers(report: Mapping[str, Any]) -> Iterator[str]:
+    """Yields what sampled answers say; a report of pairs compares only given ones by itself."""
+    evals = report.get("evals")
+    if evals == [] and report.get("wins_by") == "logprob_order":
+        yield "No answers were sampled: attach an eval to compare those of both models."
+    for one in evals or ():
+        bounds, items = one.get("difference_ci95"), one.get("items")
+        if one.get("difference") is None:
+            yield f"The answers in eval {one['eval_id']} are not compared yet."
+        else:
+            gain = Gain(one["difference"], bounds and (bounds[0], bounds[1]), items)
+            yield f"The sampled answers in eval {one['eval_id']} have a gain of {gain.words}."
+
+
+def _compared(report: Mapping[str, Any]) -> tuple[Verdict, str]:
     decisive = report.get("wins_by")
     name = "preference_accuracy" if decisive == "logprob_order" else str(decisive)
     if name not in _WORDS or not report.get(name):

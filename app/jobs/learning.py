@@ -240,7 +240,7 @@ class MismatchOptions(DescribedModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     truncation: Annotated[Truncation | Auto | None, WrapValidator(_read_truncation)] = "auto"
-    """`auto` is by token in the mode `async` when no loss is named, and none otherwise."""
+    """`auto` is by token in the mode `async` for a loss with a ratio, and none otherwise."""
     sequence_mask: SequenceMask | None = None
     """Leaves out rollouts that are too far from the trained policy; `null` leaves out none."""
     max_log_ratio: Number = Field(default=MAX_LOG_RATIO, gt=0, le=MAX_LOG_RATIO)
@@ -402,8 +402,15 @@ class LearningOptions(DescribedModel):
         sent = "auto" if self.mismatch is None else self.mismatch.truncation
         if sent != "auto":
             return sent
-        unnamed = self._staleness > 0 and self.loss is None
-        return Truncation(cap=CAPS["token"]) if unnamed else None
+        corrects = self._staleness > 0 and self._loss.uses_ratio
+        return Truncation(cap=CAPS["token"]) if corrects else None
+
+    @property
+    def trains_on_policy(self) -> bool:
+        """True if the ratio of the loss starts from the policy before the step, apart from what the
+        engine rounds: the rollouts are its own, or truncation corrects those that are not.
+        """
+        return self._staleness == 0 or self.truncation is not None
 
     @property
     def sequence_mask(self) -> GeometricMeanMask | ProductMask | None:
@@ -421,9 +428,13 @@ class LearningOptions(DescribedModel):
     def _staleness(self) -> int:
         return 0 if self.mode is None else self.mode.staleness
 
+    @property
+    def _loss(self) -> PolicyLoss:
+        return self.loss or PpoOptions()
+
     @model_validator(mode="after")
     def _parts_go_together(self) -> "LearningOptions":
-        loss = self.loss or PpoOptions()
+        loss = self._loss
         if self.truncation is not None and not loss.uses_ratio:
             raise fault("the loss 'dro' has no ratio to truncate", "mismatch", "truncation")
         if (
@@ -433,7 +444,8 @@ class LearningOptions(DescribedModel):
         ):
             raise fault(
                 "'importance_sampling' does not bound its ratio, which the mode 'async' with a "
-                "'max_staleness' above 1 needs: send 'mismatch.truncation', or 'ppo' or 'cispo'",
+                "'max_staleness' above 1 needs: leave out 'mismatch.truncation', or send 'ppo' or "
+                "'cispo'",
                 "loss",
                 "type",
             )
@@ -461,11 +473,10 @@ class Learning(DescribedModel):
 def resolved_learning(
     sent: LearningOptions, base_model: BaseModelSpec, effort: ReasoningEffort = "default"
 ) -> Learning:
-    loss = sent.loss or PpoOptions()
     mismatch = sent.mismatch or MismatchOptions()
     objective = sent.objective or ObjectiveOptions()
     return Learning(
-        loss=loss.resolved,
+        loss=(sent.loss or PpoOptions()).resolved,
         advantage=sent.advantage or AdvantageOptions(type="centred"),
         objective=objective.resolved(
             token_budget=token_budget(base_model, effort),

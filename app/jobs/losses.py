@@ -96,7 +96,8 @@ class DpoOptions(LossOptions):
     rows_per_example = 2
     uses_reference = True
     default_reasons: ClassVar = {
-        "label_smoothing": "DPO as published (arXiv 2305.18290) trusts its labels"
+        "label_smoothing": "DPO as published (arXiv 2305.18290) trusts its labels",
+        "rpo_alpha": "DPO as published has no such term",
     }
 
     type: Literal["dpo"] = "dpo"
@@ -104,6 +105,8 @@ class DpoOptions(LossOptions):
     """`ipo` is the squared loss of IPO."""
     label_smoothing: Number = Field(default=0.0, ge=0, lt=0.5)
     """Assumed share of pairs with swapped labels; for `sigmoid`."""
+    rpo_alpha: Number = Field(default=0.0, ge=0, le=1000)
+    """Weight of the preferred answer's loss per token (RPO), which keeps it probable; usually 1."""
 
     @model_validator(mode="after")
     def _smoothing_has_an_effect(self) -> "DpoOptions":

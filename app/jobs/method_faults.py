@@ -16,6 +16,7 @@ from app.graders.kinds.python import source_faults
 from app.graders.template_faults import REWARDS_ALIKE, constant_scores, sample_fault, template_fault
 from app.graders.templates import DefinitionWork
 from app.jobs.jobs import TuningMethod
+from app.jobs.losses import PpoOptions
 from app.jobs.reinforcement import ReinforcementMethod
 from app.jobs.response_formats import NOT_ENFORCED, gives_json, response_format_fault
 from app.jobs.supervised import DpoMethod, SupervisedMethod
@@ -257,6 +258,7 @@ def call_warnings(
     match method:
         case ReinforcementMethod():
             yield from _of_grader(method, root)
+            yield from _of_loss(method, root)
             yield from _of_stop(method, root)
         case SupervisedMethod() | DpoMethod():
             if has_rollout_cap:
@@ -312,6 +314,19 @@ def paths_of_judges(grader: AnyGrader, root: str) -> list[str]:
         if part.compares_rollouts
     )
     return [f"{root}.grader"] if grader.compares_rollouts else list(parts)
+
+
+def _of_loss(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]:
+    loss = method.loss
+    if loss is None or loss.resolved == PpoOptions().resolved:
+        return
+    if method.trains_on_policy and method.hyperparameters.minibatches == 1:
+        why = (
+            "a batch is one optimizer step, whose ratio of policies is 1, so that every loss has "
+            "the same gradient, up to what the engine rounds. It counts with "
+            "'hyperparameters.minibatches' above 1, and in 'async' with 'mismatch.truncation' null"
+        )
+        yield unused_option(f"{root}.loss", why)
 
 
 def _of_stop(method: ReinforcementMethod, root: str) -> Iterator[NoEffect]:

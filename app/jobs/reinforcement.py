@@ -13,7 +13,13 @@ from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 from typing_extensions import override
 
 from app.graders.definitions import Grader
-from app.jobs.learning import LearningOptions, NothingToLearnOptions, shown_learning, shown_mode
+from app.jobs.learning import (
+    LearningOptions,
+    NothingToLearnOptions,
+    shown_learning,
+    shown_mode,
+    trains_in_parts,
+)
 from app.jobs.losses import fault
 from app.jobs.response_formats import ReasoningEffort
 from app.jobs.stop_options import KeepCheckpoints, ReinforcementStopOptions, is_unset, shown_end
@@ -42,6 +48,7 @@ MAX_TOOLS = 128
 
 
 EpisodeSteps = Annotated[int, Field(ge=1, le=1000), BeforeValidator(a_number)]
+Minibatches = Annotated[int, Field(ge=1, le=64), BeforeValidator(a_number)]
 
 
 class ReinforcementHyperparameters(OpenKeys, DescribedModel):
@@ -51,13 +58,17 @@ class ReinforcementHyperparameters(OpenKeys, DescribedModel):
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
 
     batch_size: BatchSize = "auto"
-    """Examples (prompts) per optimizer step."""
+    """Examples (prompts) per step."""
     learning_rate_multiplier: LearningRateMultiplier = "auto"
     """Factor on the base model's own learning rate."""
     n_epochs: Epochs = "auto"
     """Times that the training file is used."""
     compute_multiplier: ComputeMultiplier = "auto"
     """Factor on the rollouts of each example; 1 is 8 rollouts."""
+    minibatches: Minibatches = 1
+    """Optimizer steps of a batch, each on its part of the rollouts of every example; an extension.
+    From the second one on the trained policy differs from the one that sampled, so that losses and
+    their bounds differ."""
     eval_interval: EvalInterval = "auto"
     """Steps between validations."""
     eval_samples: EvalSamples = "auto"
@@ -118,6 +129,20 @@ class ReinforcementMethod(OpenKeys, LearningOptions):
     """Limits of the check that ends a job in which nothing can be learned (an extension)."""
     hyperparameters: ReinforcementHyperparameters = ReinforcementHyperparameters()
     """Sizes, rates and intervals."""
+
+    @model_validator(mode="after")
+    def _minibatches_have_their_policy(self) -> "ReinforcementMethod":
+        why = None
+        if trains_in_parts(self.mode):
+            why = "'streaming' steps once, after its last part: send the mode 'sync' or 'async'"
+        elif self.truncation is not None:
+            why = (
+                "'mismatch.truncation' compares with the policy before the batch, which only the "
+                "first of several optimizer steps has: send 'mismatch': {'truncation': null}"
+            )
+        if why is not None and self.hyperparameters.minibatches > 1:
+            raise fault(why, "hyperparameters", "minibatches")
+        return self
 
     @property
     def http_environment(self) -> HttpEnvironmentSpec | None:
@@ -248,7 +273,7 @@ def resolved_options(
     }
     automatic = {key: number for key, number in numbers.items() if sent.get(key, "auto") == "auto"}
     shown = dict(options)
-    shown["hyperparameters"] = {"eval_greedy": True, **sent, **automatic}
+    shown["hyperparameters"] = {"eval_greedy": True, "minibatches": 1, **sent, **automatic}
     shown["max_episode_steps"] = resolved.max_episode_steps
     shown.update(shown_learning(shown, base_model, model=ReinforcementMethod))
     shown.update(shown_end(shown, ReinforcementStopOptions))

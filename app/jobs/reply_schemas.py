@@ -384,6 +384,27 @@ class ImplicitRewards(_ReportPart):
     """Mean implicit reward of the rejected answers."""
 
 
+class EvalComparison(_ReportPart):
+    """The sampled answers of both models to the items of an attached eval, with the mean of its
+    criteria's scores as their reward. Values are `null` until both runs have completed.
+    """
+
+    eval_id: str
+    """The eval."""
+    items: int
+    """Items that have a graded answer of both models."""
+    start_mean: float | None
+    """Mean reward of the model that training started from."""
+    tuned_mean: float | None
+    """Mean reward of the published model."""
+    difference: float | None
+    """Mean over items of tuned less start."""
+    difference_ci95: Interval | None
+    """95 % interval of `difference` over items: Student's t, or by their range where few
+    items differ. `null` for fewer than 6 items.
+    """
+
+
 class Report(_ReportPart):
     """The model that training started from against the published one, on the held-out rows."""
 
@@ -464,6 +485,10 @@ class Report(_ReportPart):
     """Pairs whose preferred answer became less probable (DPO)."""
     implicit_rewards: ImplicitRewards | None = None
     """Values of the tuned model against the start (DPO)."""
+    evals: list[EvalComparison] | None = None
+    """Sampled answers of both models, by attached eval. Without one, a supervised or DPO job
+    samples no answers.
+    """
     full_valid_loss: OverAll | None = None
     """Loss over all held-out rows (supervised and DPO)."""
     full_valid_mean_token_accuracy: OverAll | None = None
@@ -479,6 +504,7 @@ REPORT_PARTS: Final[tuple[type[DescribedModel], ...]] = (
     RewardComparison,
     OverAll,
     ImplicitRewards,
+    EvalComparison,
     Report,
 )
 """Models of a report, whose optional fields may be absent."""

@@ -24,19 +24,29 @@ from app.rollouts import metrics as names
 from app.rollouts.metrics import MetricPoint
 
 _REWARD, _LOSS = "full_valid_mean_reward", "full_valid_loss"
+_PREFERENCE, _CHOSEN_CHANGE = "full_valid_preference_accuracy", "full_valid_chosen_change"
 
 
-def validation_score(checkpoint: Checkpoint) -> float | None:
-    reward, loss = checkpoint.metrics.get(_REWARD), checkpoint.metrics.get(_LOSS)
+def validation_score(checkpoint: Checkpoint) -> tuple[float, ...] | None:
+    """Returns what is compared, first value first; the highest is the best. DPO's loss also falls
+    where preferred and rejected answers both become less probable. Therefore checkpoints of pairs
+    whose preferred answers lost no log-prob come first, by accuracy and then by what they gained;
+    then the others, by what they lost.
+    """
+    reward, loss, accuracy, change = (
+        checkpoint.metrics.get(name) for name in (_REWARD, _LOSS, _PREFERENCE, _CHOSEN_CHANGE)
+    )
     if reward is not None:
-        return reward
-    return None if loss is None else -loss
+        return (reward,)
+    if accuracy is not None and change is not None:
+        return (0.0, accuracy, change) if change >= -names.TIE else (change,)
+    return None if loss is None else (-loss,)
 
 
 def best_first(checkpoints: Sequence[Checkpoint]) -> list[Checkpoint]:
     scores = ((validation_score(one), one) for one in checkpoints)
-    ranked = [(-score, one.step, one) for score, one in scores if score is not None]
-    return [one for *_, one in sorted(ranked, key=lambda each: each[:2])]
+    ranked = [(score, -one.step, one) for score, one in scores if score is not None]
+    return [one for *_, one in sorted(ranked, key=lambda each: each[:2], reverse=True)]
 
 
 def kept_steps(

@@ -273,6 +273,9 @@ class ChosenRewardRule(StreakRule):
     bound = "below"
     is_lowest = True
 
+    action: Action = "stop"
+    """The effect of the rule. Steps beyond it make every answer less probable, so that the default
+    ends the job with its best checkpoint."""
     below: Number = Field(default=0.0, ge=-1e6, le=1e6)
     """Mean implicit reward of a step's preferred answers."""
     steps: Count = 3

@@ -266,6 +266,7 @@ async def report_page(
     return await visitor.page(
         "report.html",
         lambda: {
+            "finding": report_finding(report),
             "comparisons": list(_comparisons(report)),
             "tags": by_tag(compared, rows.tags(by), known=score_range(job.method))[:MOST_TAGS],
             "costs": list(cost_changes(pairs)),
@@ -289,6 +290,8 @@ def _comparisons(report: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]
         parts[f"{label}{at}"] = report.get(name)
     for name, compared in (report.get("components") or {}).items():
         parts[f"{name}{_part_of(compared, report)}"] = compared
+    for one in report.get("evals") or ():
+        parts[f"Answers in {one['eval_id']}"] = one
     for label, compared in parts.items():
         if compared:
             yield label, {**_ABSENT, **compared}

@@ -249,7 +249,7 @@ LEARNING_RATE: Final = curve(
     "train/learning_rate", "Learning rate of the step.", chart=("learning_rate", "learning rate")
 )
 TRAINED_TOKENS: Final = curve(
-    "train/tokens", "Tokens that the loss is divided by; their sum is `trained_tokens`."
+    "train/tokens", "Tokens that the loss is divided by: all that graded rollouts sampled."
 )
 COMPUTED_TOKENS: Final = curve(
     "train/computed_tokens", "Trained tokens that could move a weight: their advantage is not 0."
@@ -323,6 +323,11 @@ PREFERENCE_CHOSEN_LOGPROB: Final = curve(
 )
 PREFERENCE_REJECTED_LOGPROB: Final = curve(
     "preference/rejected_logprob", "Mean log-prob of a whole rejected answer."
+)
+PREFERENCE_CHOSEN_CHANGE: Final = curve(
+    "preference/chosen_change",
+    "Mean log-prob of the preferred answers less that under the model that training started "
+    "from, in validations. Below 0 they have become less probable.",
 )
 PREFERENCE_ACCURACY: Final = curve(
     "preference/accuracy",

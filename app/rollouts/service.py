@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from app.database import Database
+from app.evals.service import AttachedEvalService
 from app.files.datasets import grader_item
 from app.files.division import tags_of
 from app.files.row_files import FileLine, RowsTooFar, rows_at
@@ -227,7 +228,8 @@ class RolloutService:
             report = await unit.reports.get(job_id)
         if report is None:
             raise _no_report(job)
-        return report
+        evals = AttachedEvalService(self._database, self._tenant)
+        return {**report, "evals": [await evals.compared(each) for each in job.evals]}
 
 
 def _no_report(job: Job) -> NotFound:

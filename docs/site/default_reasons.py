@@ -83,6 +83,9 @@ REASONS: Final[dict[str, dict[str, str]]] = {
         "low": "a rollout that became less probable has a small weight by itself",
         "high": "a judgement; such a rollout would count three times",
     },
+    "ReinforcementHyperparameters": {
+        "minibatches": "every sample is then trained by the policy that sampled it",
+    },
     "StreamingOptions": {
         "minibatches": "a judgement; three quarters of a step are trained before it ends",
     },

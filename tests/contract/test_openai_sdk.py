@@ -29,6 +29,7 @@ def test_the_published_agent_call_is_accepted_and_echoed(
             "learning_rate_multiplier": "auto",
             "eval_temperature": "auto",
             "eval_greedy": True,
+            "minibatches": 1,
         },
     }
     again = service.client().fine_tuning.jobs.retrieve(job.id)

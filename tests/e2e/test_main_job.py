@@ -64,6 +64,7 @@ def test_the_job_ends_with_a_model_and_resolved_hyperparameters(finished: Finish
         "eval_samples": 1,
         "eval_temperature": 1.0,
         "eval_greedy": True,
+        "minibatches": 1,
         "learning_rate_multiplier": 1.0,
         "reasoning_effort": "default",
     }

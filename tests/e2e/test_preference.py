@@ -1,5 +1,6 @@
 """Preference training over HTTP, and two reinforcement jobs that continue from its model."""
 
+import json
 import math
 from itertools import pairwise
 from pathlib import Path
@@ -12,10 +13,12 @@ from openai import OpenAI
 from safetensors.torch import load_file
 
 from app.rollouts.metrics import meaning
+from tests.support.e2e.attached_evals import attached_eval
 from tests.support.e2e.main_job import Endpoints
-from tests.support.e2e.tuned_models import HELD_OUT, file, followed, reinforced
+from tests.support.e2e.tuned_models import HELD_OUT, file, followed, lookup_row, reinforced
 from tests.support.embedded.installation import Installation, wait_until_final
 from tests.support.learning.adapter_weights import distance
+from tests.support.patience import wait_for
 
 pytestmark = pytest.mark.long
 
@@ -88,6 +91,55 @@ def test_a_preferring_model_continues_by_reinforcement_twice(
     for before, after in pairwise(chain):
         moved = distance(_published(live, before), _published(live, after))
         assert 0 < moved < 0.01, "two small steps away from where it started, and not from the base"
+
+
+def _lookup(number: int, *, is_guess: bool = False) -> list[dict[str, Any]]:
+    """The call that the question needs, or the guess that the shipped model often makes instead."""
+    if is_guess:
+        return [{"role": "assistant", "content": "Probably"}]
+    call = {
+        "name": "lookup",
+        "arguments": json.dumps({"record": f"P{number:03}", "field": "weight"}),
+    }
+    calls = [{"id": f"call_{number}", "type": "function", "function": call}]
+    return [{"role": "assistant", "content": "", "tool_calls": calls}]
+
+
+def _call_or_guess(number: int) -> dict[str, Any]:
+    row = lookup_row(number)
+    return {
+        "input": {"messages": row["messages"][:1], "tools": row["tools"]},
+        "preferred_output": _lookup(number),
+        "non_preferred_output": _lookup(number, is_guess=True),
+    }
+
+
+@pytest.mark.parametrize("seed", [31, 32, 33])
+def test_a_job_of_defaults_keeps_what_is_preferred_and_answers_better(
+    live: Installation, tmp_path: Path, seed: int
+) -> None:
+    client = live.client()
+    held_out = range(300, 364)
+    attached = attached_eval(client, tmp_path, {number: lookup_row(number) for number in held_out})
+    attached["data_source"]["sampling_params"] |= {"temperature": 1, "seed": seed}
+    created = client.fine_tuning.jobs.create(
+        model="tiny-agent",
+        training_file=file(client, tmp_path, range(96), _call_or_guess),
+        validation_file=file(client, tmp_path, held_out, _call_or_guess),
+        seed=seed,
+        method={"type": "dpo", "dpo": {"hyperparameters": {"n_epochs": 2, "batch_size": 8}}},
+        extra_body={"evals": [attached]},
+    )
+    job = wait_until_final(client, created.id)
+    assert job.status == "succeeded", job.error
+
+    def report() -> Any:
+        return live.get(f"/fine_tuning/jobs/{job.id}/report")
+
+    wait_for(lambda: report()["evals"][0]["items"] == len(held_out), what="the answers' scores")
+    assert report()["chosen_logprob"]["difference"] > 0
+    answers = report()["evals"][0]
+    assert answers["difference_ci95"][0] > 0, answers
 
 
 def _published(live: Installation, job: Any) -> dict[str, torch.Tensor]:

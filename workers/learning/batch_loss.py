@@ -132,7 +132,7 @@ class StatsTally:
         self._masked_truncated: tuple[float, float] | None = None
         self._base_distances: list[tuple[float, int]] = []
         self._loss_sums: dict[str, float] = {}
-        self.denominator = 0
+        self.denominator = 0.0
 
     @torch.no_grad()
     def add_tokens(
@@ -169,7 +169,7 @@ class StatsTally:
         """Adds `total`, the sum of q - base over `tokens` trained tokens."""
         self._base_distances.append((total, tokens))
 
-    def add_denominator(self, denominator: int) -> None:
+    def add_denominator(self, denominator: float) -> None:
         self.denominator += denominator
 
     def add_step(self, loss: float, grad_norm: float) -> None:

@@ -52,7 +52,7 @@ MAX_GRAD_NORM: Final = 1.0
 @dataclass(slots=True)
 class _StepSums:
     loss: float = 0.0
-    denominator: int = 0
+    denominator: float = 0.0
     batches: int = 0
 
 
@@ -61,8 +61,9 @@ class LoraTrainer:
     gradient clipping at norm 1. Implements `Trainer`.
 
     Reduction: the loss of an optimizer step is the sum over its trained tokens divided by one
-    global denominator, the number of mask-1 tokens in all of the step's samples, including tokens
-    without gradient and those masked for their mismatch. Gradients are summed and divided once, in
+    global denominator: the tokens that graded rollouts sampled, whether they have a gradient or
+    not. That includes tokens masked for their mismatch, and those of groups of equal rewards, which
+    are no samples (`further_tokens`). Gradients are summed and divided once, in
     the optimizer step: the split of samples into micro-batches or calls of `accumulate` therefore
     changes only the order of the sums.
     """
@@ -143,24 +144,23 @@ class LoraTrainer:
     def accelerators(self) -> int:
         return 0 if self._adapted.on_cpu else 1
 
-    def update(self, samples: Sequence[TrainingSample]) -> UpdateStats:
+    def update(self, samples: Sequence[TrainingSample], further_tokens: int = 0) -> UpdateStats:
         self._begin()
         samples = self._with_kl_penalty(samples)
         places = self._logprobs.reserve(len(samples))
+        count = self._options.minibatches
         for part in minibatches(
-            len(samples),
-            count=self._options.minibatches,
-            rows_per_example=self._loss.rows_per_example,
+            len(samples), count=count, rows_per_example=self._loss.rows_per_example
         ):
             self._add([samples[index] for index in part], [places[index] for index in part])
-            self._apply(self._pending.denominator)
+            self._apply(further_tokens / count)
         return self._finish()
 
     def accumulate(self, samples: Sequence[TrainingSample]) -> None:
         self._add(self._with_kl_penalty(samples), self._logprobs.reserve(len(samples)))
 
-    def step(self, denominator: int | None = None) -> UpdateStats:
-        self._apply(self._pending.denominator if denominator is None else denominator)
+    def step(self, further_tokens: int = 0) -> UpdateStats:
+        self._apply(further_tokens)
         return self._finish()
 
     def trained_logprobs(self) -> list[list[float] | None]:
@@ -202,13 +202,14 @@ class LoraTrainer:
         rows = self._loss.rows_per_example
         return count_trained_tokens(samples) if rows == 1 else len(samples) // rows
 
-    def _apply(self, denominator: int) -> None:
+    def _apply(self, further_tokens: float) -> None:
+        denominator = self._pending.denominator + further_tokens
         self._tally.add_denominator(denominator)
         if self._pending.batches:
             self._clipped_step(self._pending.loss / denominator, denominator)
         self._clear()
 
-    def _clipped_step(self, loss: float, denominator: int) -> None:
+    def _clipped_step(self, loss: float, denominator: float) -> None:
         for parameter in self._parameters.values():
             if parameter.grad is not None:
                 parameter.grad.div_(denominator)

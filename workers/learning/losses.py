@@ -272,6 +272,10 @@ class Dpo(DpoOptions):
     - `ipo`: L = Σ (D - 1/(2β))² with means in place of the sums. Source: Azar et al., arXiv
       2310.12036; its authors used means; with sums the square would grow with length.
 
+    Either adds `rpo_alpha`·(-mean lp_c), the chosen completion's loss per token: DPO alone is
+    content when both become less probable. Source: Pang et al., arXiv 2404.19733, eq. 1; the name
+    is TRL's.
+
     `LossInputs.sampler_logprobs_N` contains the reference's log-probs. Sums run over pairs.
     """
 
@@ -289,6 +293,9 @@ class Dpo(DpoOptions):
             margin_P = self.beta * (sums.chosen_P - sums.rejected_P)
             epsilon = self.label_smoothing
             terms_P = -(1.0 - epsilon) * logsigmoid(margin_P) - epsilon * logsigmoid(-margin_P)
+        if self.rpo_alpha:
+            chosen_P = pair_scores(inputs.logprobs_N, inputs, mean=True).chosen_P
+            terms_P = terms_P - self.rpo_alpha * chosen_P
         rewards = PairScores(self.beta * sums.chosen_P, self.beta * sums.rejected_P, sums.present_P)
         return LossTerms(
             zero_masked(terms_P, sums.present_P).sum(),

@@ -142,10 +142,11 @@ class Trainer(Protocol):
     @property
     def accelerators(self) -> int: ...
 
-    def update(self, samples: Sequence[TrainingSample]) -> UpdateStats:
+    def update(self, samples: Sequence[TrainingSample], further_tokens: int = 0) -> UpdateStats:
         """Takes one optimizer step (or as many as the trainer's `minibatches`) on `samples`. A step
         whose loss or gradient is not finite is skipped and counted, and leaves adapter and
         optimizer as they were. Means among the returned curve values are over trained tokens.
+        `further_tokens`: tokens without a sample, by which the step is divided too.
         """
         ...
 
@@ -153,8 +154,8 @@ class Trainer(Protocol):
         """Adds the gradient sum of a part of a step's samples; `step` divides and applies it."""
         ...
 
-    def step(self, denominator: int | None = None) -> UpdateStats:
-        """On all samples since the last step. `denominator` replaces their tokens or pairs."""
+    def step(self, further_tokens: int = 0) -> UpdateStats:
+        """On all samples since the last step."""
         ...
 
     def trained_logprobs(self) -> list[list[float] | None]:

@@ -81,7 +81,9 @@ class StepOutcome:
     @property
     def trained_tokens(self) -> int:
         """Tokens that moved the adapter; none where the step's update was left out."""
-        return 0 if self.train_values.get(names.SKIPPED_STEPS) else self.trained.trained_tokens
+        values = self.trained.values
+        left_out = values.get(names.SKIPPED_STEPS) and names.LOSS not in values
+        return 0 if left_out else self.trained.trained_tokens
 
     @property
     def train_values(self) -> Values:

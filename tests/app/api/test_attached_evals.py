@@ -1,16 +1,22 @@
 """Evals that are attached to a job, over HTTP: what is shown, and what is refused."""
 
+import json
 from dataclasses import dataclass
+from statistics import stdev
 from typing import Any
 
 import pytest
 
+from app.evals.claims import eval_claims, leased_eval_run
+from app.evals.evals import OutputItem
+from app.kit.ids import new_id
 from tests.support.api.application import Api
 from tests.support.api.job_calls import JOBS
 from tests.support.api.organization import execute
 from tests.support.api.trained_jobs import TrainedJobs
 from tests.support.cases import cases
 from tests.support.stack import Database
+from tests.support.store.claims import claim_row
 
 ITEM = b'{"item": {"question": "q", "answer": "a"}}\n'
 EVAL = {
@@ -315,4 +321,67 @@ async def test_a_deleted_job_keeps_no_attached_evals(
     assert before[0]["data_source"] == sent.source()
     assert (await api.call("DELETE", f"{JOBS}/{job.id}")).status_code == 200
     assert execute(database, query, job.id) == [([],)]
+    await jobs.worker.dispose()
+
+
+REPORT = {
+    "object": "fine_tuning.job.report",
+    "base_model": "b",
+    "start_model": "b",
+    "step": 2,
+    "regressions": [],
+    **dict.fromkeys(("rows", "wins", "ties", "losses"), 0),
+}
+
+
+async def answered(jobs: TrainedJobs, sent: Sent, scores: list[float]) -> str:
+    """Returns a run with an answer for each score, as a worker writes them."""
+    source = sent.source(model="tiny-agent")
+    runs = f"/v1/evals/{sent.eval_id}/runs"
+    run_id = str((await jobs.api.call("POST", runs, json={"data_source": source})).json()["id"])
+    lease = await claim_row(eval_claims(jobs.worker), run_id, lease_s=600.0)
+    assert lease is not None
+    async with leased_eval_run(jobs.worker, lease) as unit:
+        for index, score in enumerate(scores):
+            item = OutputItem(
+                id=new_id("outputitem_"),
+                eval_id=sent.eval_id,
+                run_id=run_id,
+                index=index,
+                status="pass",
+                datasource_item={},
+                sample={},
+                results=[{"name": "exact", "score": score, "passed": True}],
+            )
+            await unit.items.insert(item, position=index, usage=[])
+        await unit.run.complete()
+    return run_id
+
+
+async def test_the_report_compares_the_answers_of_both_models(
+    api: Api, database: Database, body: dict[str, Any], sent: Sent
+) -> None:
+    jobs = TrainedJobs(api, database, {**body, "evals": [sent.attached()]})
+    job = await jobs.succeeded()
+    report = json.dumps({**REPORT, "job_id": job.id})
+    execute(database, "UPDATE reports SET report = %s WHERE job_id = %s", report, job.id)
+    shown = (await api.call("GET", f"{JOBS}/{job.id}/report")).json()["evals"]
+    values = dict.fromkeys(("start_mean", "tuned_mean", "difference", "difference_ci95"))
+    assert shown == [{"eval_id": sent.eval_id, "items": 0, **values}], "no run has ended"
+    start = await answered(jobs, sent, [0.0, 0.1, 0.2, 0.9, 1.0, 0.5, 0.5])
+    tuned = await answered(jobs, sent, [1.0, 1.0, 1.0, 1.0, 1.0, 0.5, 0.0, 1.0])
+    for side, run_id in (("start", start), ("tuned", tuned)):
+        query = "UPDATE fine_tuning_jobs SET evals = jsonb_set(evals, %s, to_jsonb(%s::text))"
+        execute(database, f"{query} WHERE id = %s", ["0", f"{side}_run_id"], run_id, job.id)
+    [shown] = (await api.call("GET", f"{JOBS}/{job.id}/report")).json()["evals"]
+    # By Student's t with 6 degrees of freedom, over the items that both answered.
+    reach = 2.446912 * stdev([1.0, 0.9, 0.8, 0.1, 0.0, 0.0, -0.5]) / 7**0.5
+    assert shown.pop("difference_ci95") == pytest.approx([2.3 / 7 - reach, 2.3 / 7 + reach])
+    assert shown == {
+        "eval_id": sent.eval_id,
+        "items": 7,
+        "start_mean": pytest.approx(3.2 / 7),
+        "tuned_mean": pytest.approx(5.5 / 7),
+        "difference": pytest.approx(2.3 / 7),
+    }
     await jobs.worker.dispose()

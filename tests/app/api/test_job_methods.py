@@ -93,6 +93,7 @@ OF_METHOD: dict[str, list[tuple[str, list[Any], list[Any]]]] = {
     "reinforcement": [
         *RANGES,
         ("compute_multiplier", [0.0000101, 10, "auto", None], [0, 0.00001, 10.1, "1", True]),
+        ("minibatches", [1, 64, None], [0, 65, 1.5, True, "2", "auto"]),
         ("eval_interval", [1, 2**31 - 1, "auto", None], [0, -1, 2**31, 1.5, True]),
         ("eval_samples", [1, 64, "auto", None], [0, 65, "2", True]),
         ("eval_temperature", [0, 0.7, 2, "auto", None], [-0.1, 2.1, "1", True]),
@@ -114,7 +115,8 @@ async def test_hyperparameters_at_their_bounds_and_just_outside(
             inner["hyperparameters"] = {name: value}
             reply = await api.call("POST", JOBS, json=whole)
             assert reply.status_code == 200, (name, value, reply.text)
-            default = {"reasoning_effort": "default", "eval_greedy": True}.get(name, "auto")
+            defaults = {"reasoning_effort": "default", "eval_greedy": True, "minibatches": 1}
+            default = defaults.get(name, "auto")
             shown = reply.json()["method"][kind]["hyperparameters"][name]
             assert shown == (default if value is None else value)
         for value in bad:

@@ -4,10 +4,12 @@ from copy import deepcopy
 from typing import Any
 
 from tests.support.api.application import Api
+from tests.support.api.preflight import validate_call
 from tests.support.cases import cases
 
 JOBS = "/v1/fine_tuning/jobs"
 STALE = {"type": "async", "max_staleness": 2}
+ROOT_LOSS = "method.reinforcement.loss"
 
 
 def _with(body: dict[str, Any], **parts: Any) -> dict[str, Any]:
@@ -135,14 +137,22 @@ async def test_a_part_that_states_something_else_is_refused(
 @cases(
     ("parts", "path"),
     [
-        ({"mode": STALE, "loss": {"type": "importance_sampling"}}, "loss.type"),
         (
             {
                 "mode": STALE,
                 "loss": {"type": "importance_sampling"},
-                "mismatch": {"sequence_mask": {"type": "product"}},
+                "mismatch": {"sequence_mask": {"type": "product"}, "truncation": None},
             },
             "loss.type",
+        ),
+        (
+            {"mode": {"type": "streaming"}, "hyperparameters": {"minibatches": 2}},
+            "hyperparameters.minibatches",
+        ),
+        ({"mode": STALE, "hyperparameters": {"minibatches": 2}}, "hyperparameters.minibatches"),
+        (
+            {"mismatch": {"truncation": {}}, "hyperparameters": {"minibatches": 2}},
+            "hyperparameters.minibatches",
         ),
         (
             {"loss": {"type": "dro", "beta": 0.1}, "mismatch": {"truncation": {}}},
@@ -172,6 +182,12 @@ async def test_parts_that_do_not_go_together_are_refused(
             "loss": {"type": "importance_sampling"},
             "mismatch": {"truncation": {"cap": 4}},
         },
+        {"mode": STALE, "loss": {"type": "importance_sampling"}},
+        {
+            "mode": STALE,
+            "mismatch": {"truncation": None},
+            "hyperparameters": {"minibatches": 4},
+        },
         {"mode": STALE, "loss": {"type": "dro", "beta": 0.1}},
         {"mode": STALE, "advantage": {"type": "batch_std"}},
         {"mode": {"type": "streaming"}, "advantage": {"type": "std"}},
@@ -182,6 +198,34 @@ async def test_parts_that_go_together_are_taken(
 ) -> None:
     reply = await api.call("POST", JOBS, json=_with(body, **parts))
     assert reply.status_code == 200, reply.text
+
+
+@cases(
+    ("parts", "changes_nothing"),
+    [
+        ({"loss": {"type": "ppo", "epsilon_high": 0.28}}, True),
+        ({"loss": {"type": "dro", "beta": 0.1}, "mode": {"type": "streaming"}}, True),
+        ({"loss": {"type": "cispo"}, "mode": STALE}, True),
+        ({"loss": {"type": "ppo", "epsilon": 0.2}}, False),
+        ({"loss": {"type": "cispo"}, "hyperparameters": {"minibatches": 2}}, False),
+        ({"loss": {"type": "cispo"}, "mode": STALE, "mismatch": {"truncation": None}}, False),
+        ({"loss": {"type": "dro", "beta": 0.1}, "mode": STALE}, False),
+    ],
+)
+async def test_a_loss_whose_ratio_is_1_changes_nothing_and_is_said_to(
+    api: Api, body: dict[str, Any], parts: dict[str, Any], changes_nothing: bool
+) -> None:
+    report = await validate_call(api, _with(body, **parts))
+    found = {one["param"]: one for one in report["warnings"] if one["code"] == "unused_option"}
+    assert (ROOT_LOSS in found) is changes_nothing, report
+    job = (await api.call("POST", JOBS, json=_with(body, **parts))).json()["id"]
+    events = (await api.call("GET", f"{JOBS}/{job}/events")).json()["data"]
+    said = [
+        event["message"] for event in events if f"'{ROOT_LOSS}' changes nothing" in event["message"]
+    ]
+    assert len(said) == changes_nothing
+    if changes_nothing:
+        assert "'hyperparameters.minibatches' above 1" in found[ROOT_LOSS]["message"]
 
 
 @cases(
@@ -201,6 +245,7 @@ async def test_parts_that_go_together_are_taken(
             WRONG,
         ),
         ("dpo", {"type": "dpo", "beta": 0.1}, ".beta", "unknown_parameter"),
+        ("dpo", {"type": "dpo", "rpo_alpha": -1}, ".rpo_alpha", WRONG),
         ("dpo", {"type": "bradley_terry", "margin": -1}, ".margin", WRONG),
         ("dpo", {"margin": 1}, ".type", MISSING),
     ],
@@ -225,7 +270,7 @@ async def test_losses_of_the_other_methods_are_refused_alike(
         (
             "dpo",
             {"type": "dpo", "variant": "ipo"},
-            {"type": "dpo", "variant": "ipo", "label_smoothing": 0.0},
+            {"type": "dpo", "variant": "ipo", "label_smoothing": 0.0, "rpo_alpha": 0.0},
         ),
         (
             "dpo",

@@ -139,7 +139,7 @@ async def test_the_rule_of_preferred_answers_needs_a_reference_model(
 
 
 def test_the_rule_of_preferred_answers_is_off_without_a_reference_model() -> None:
-    for loss, action in (("dpo", "warn"), ("bradley_terry", "off")):
+    for loss, action in (("dpo", "stop"), ("bradley_terry", "off")):
         shown = resolved_options({"loss": {"type": loss}}, "dpo", 100)
         assert shown["stop"]["chosen_reward"]["action"] == action
         assert resolved_options(shown, "dpo", 100) == shown

@@ -51,15 +51,15 @@ class ProcessTrainer:
     def accelerators(self) -> int:
         return int(self._call("accelerators"))
 
-    def update(self, samples: Sequence[TrainingSample]) -> UpdateStats:
-        stats: UpdateStats = self._call("update", _plain(samples))
+    def update(self, samples: Sequence[TrainingSample], further_tokens: int = 0) -> UpdateStats:
+        stats: UpdateStats = self._call("update", _plain(samples), further_tokens)
         return stats
 
     def accumulate(self, samples: Sequence[TrainingSample]) -> None:
         self._call("accumulate", _plain(samples))
 
-    def step(self, denominator: int | None = None) -> UpdateStats:
-        stats: UpdateStats = self._call("step", denominator)
+    def step(self, further_tokens: int = 0) -> UpdateStats:
+        stats: UpdateStats = self._call("step", further_tokens)
         return stats
 
     def trained_logprobs(self) -> list[list[float] | None]:
@@ -124,7 +124,7 @@ def _serve(settings: dict[str, Any]) -> None:
         "settings": trainer.settings.as_json,
         "steps": lambda: trainer.steps,
         "accelerators": lambda: trainer.accelerators,
-        "update": lambda samples: trainer.update(_samples(samples)),
+        "update": lambda samples, further: trainer.update(_samples(samples), further),
         "accumulate": lambda samples: trainer.accumulate(_samples(samples)),
         "step": trainer.step,
         "trained_logprobs": trainer.trained_logprobs,

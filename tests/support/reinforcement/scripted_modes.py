@@ -72,7 +72,7 @@ class GatedGrader:
     """Scores by the first sampled token, after its gate."""
 
     gate: Gate = at_once
-    equal: bool = False
+    equal: Callable[[SampleKey], bool] = lambda _key: False
     graded: list[SampleKey] = field(default_factory=list)
 
     async def grade(
@@ -86,7 +86,7 @@ class GatedGrader:
         await self.gate(key)
         self.graded.append(key)
         sampled = trajectory.turns[0].token_ids[0]
-        return Grade(0.5 if self.equal else (sampled % 7) / 7)
+        return Grade(0.5 if self.equal(key) else (sampled % 7) / 7)
 
 
 class CountingTrainer:
@@ -95,20 +95,24 @@ class CountingTrainer:
     def __init__(self, hold: Callable[[], object] = lambda: None) -> None:
         self._hold = hold
         self.calls: list[tuple[str, int]] = []
+        self.further_tokens: list[int] = []
         self.samples: list[TrainingSample] = []
         self._unread: list[TrainingSample] = []
         """Samples of the last step, until their log-probs are taken."""
 
-    def update(self, samples: Sequence[TrainingSample]) -> dict[str, float]:
+    def update(
+        self, samples: Sequence[TrainingSample], further_tokens: int = 0
+    ) -> dict[str, float]:
         self._note("update", samples)
+        self.further_tokens.append(further_tokens)
         return {}
 
     def accumulate(self, samples: Sequence[TrainingSample]) -> None:
         self._note("accumulate", samples)
 
-    def step(self, denominator: int | None = None) -> dict[str, float]:
-        assert denominator is None
+    def step(self, further_tokens: int = 0) -> dict[str, float]:
         self.calls.append(("step", 0))
+        self.further_tokens.append(further_tokens)
         return {}
 
     def trained_logprobs(self) -> list[list[float] | None]:

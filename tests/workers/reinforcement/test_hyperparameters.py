@@ -78,6 +78,7 @@ async def test_auto_is_what_is_documented_and_the_job_shows_it(runs: RealRuns) -
         "eval_samples": 1,
         "eval_temperature": 1.0,
         "eval_greedy": False,
+        "minibatches": 1,
         "learning_rate_multiplier": 1.0,
         "reasoning_effort": "default",
     }
@@ -99,6 +100,13 @@ async def test_the_learning_rate_is_the_optimizers(runs: RealRuns) -> None:
         )
     assert moved[1.0] == pytest.approx(1e-3, rel=0.02)
     assert moved[2.5] == pytest.approx(2.5e-3, rel=0.02)
+
+
+async def test_minibatches_are_steps_of_the_optimizer(runs: RealRuns) -> None:
+    job = await _first_step(runs, hyperparameters={"minibatches": 2})
+    weights = load(runs.adapters(job)[1])
+    moved = max(float(value.abs().max()) for name, value in weights.items() if "lora_B" in name)
+    assert 1.2e-3 < moved < 2.04e-3, "two steps of Adam, each by the rate at most"
 
 
 async def _sampled(runs: RealRuns, job: Job, split: str, step: int) -> list[Any]:

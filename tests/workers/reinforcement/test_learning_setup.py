@@ -53,6 +53,11 @@ def test_mismatch(sent: dict[str, Any], config: MismatchConfig) -> None:
     assert trainer_options(resolved(**sent)).mismatch == config
 
 
+def test_minibatches() -> None:
+    assert trainer_options(resolved()).minibatches == 1
+    assert trainer_options(resolved(), minibatches=3).minibatches == 3
+
+
 def test_objective() -> None:
     assert shaping_config(resolved().objective) == ShapingConfig(
         token_penalty=0.02, token_budget=300, call_budget_penalty=0.05

@@ -228,6 +228,9 @@ async def test_preferences_are_learned_and_the_loss_is_that_of_stock_peft(
     assert report["rejected_logprob"]["base_mean"] == pytest.approx(sum(rejected) / 10, abs=1e-4)
     assert report["implicit_rewards"]["margin"] == pytest.approx(float(margin_P.mean()), abs=1e-5)
     assert metrics["full_valid_chosen_logprob"] == report["chosen_logprob"]["tuned_mean"]
+    change = report["chosen_logprob"]["difference"]
+    assert metrics["full_valid_chosen_change"] == pytest.approx(change, abs=1e-4)
+    assert change > 0
     root = runs.world.settings.objects_dir / f"projects/{job.project_id}/jobs/{job.id}"
     assert {path.name.split("-")[0] for path in root.iterdir()} == {"step"}, "nothing else is left"
 

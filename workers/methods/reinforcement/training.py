@@ -95,7 +95,15 @@ def assemble(
         learning_rate=settings.learning_rate,
         seed=context.job.seed,
         temperature=TEMPERATURE,
-        options=with_machine(trainer_options(learning, start=context.start), context, way),
+        options=with_machine(
+            trainer_options(
+                learning,
+                minibatches=method.hyperparameters.minibatches,
+                start=context.start,
+            ),
+            context,
+            way,
+        ),
     )
     policy = EnginePolicy(context.inference, base_model=context.base_model.name)
     context.activity.works_while(lambda: policy.busy.is_busy or is_computing())
@@ -197,9 +205,12 @@ def _job_tools(
     return JobTools([http, McpTools(endpoints, signer, method.mcp_servers)])
 
 
-def trainer_options(learning: Learning, *, start: Path | None = None) -> TrainerOptions:
+def trainer_options(
+    learning: Learning, *, minibatches: int = 1, start: Path | None = None
+) -> TrainerOptions:
     return TrainerOptions(
         start=start,
+        minibatches=minibatches,
         loss=learning.loss.type,
         loss_options=learning.loss.options(),
         mismatch=mismatch_config(learning.mismatch),

@@ -127,6 +127,19 @@ def samples_of(groups: Sequence[PreparedGroup]) -> list[TrainingSample]:
     return [sample for group in groups for sample in group.samples]
 
 
+def tokens_of_equals(groups: Sequence[PreparedGroup]) -> int:
+    """Returns the sampled tokens of graded rollouts in groups of equal rewards: an advantage of 0
+    is as much a result as any other, so that the step is divided by them too.
+    """
+    return sum(
+        sum(rollout.trajectory.mask)
+        for group in groups
+        if group.status == "zero_variance"
+        for rollout in group.scored.rollouts
+        if rollout.reward is not None
+    )
+
+
 def with_logprobs(
     groups: Sequence[PreparedGroup], logprobs: Sequence[Sequence[float] | None]
 ) -> list[PreparedGroup]:
@@ -256,7 +269,9 @@ class Mode:
         stats: UpdateStats = {}
         if samples := samples_of(groups):
             with self._trainer_clock:
-                stats = await run_on_compute_thread(self._context.trainer.update, samples)
+                stats = await run_on_compute_thread(
+                    self._context.trainer.update, samples, tokens_of_equals(groups)
+                )
                 groups = await self._context.scored_by_trainer(groups)
         return groups, {**stats, names.TIME_TRAINING: time.perf_counter() - started}
 
@@ -275,6 +290,7 @@ class Mode:
         """`values` are the mode's own. `ages`, in versions, one for each group; 0 without them."""
         rollouts = rollouts_of(groups)
         tokens = sum(sample.trained_tokens for sample in samples_of(groups))
+        divisor = tokens + tokens_of_equals(groups) if tokens else 0
         rollout_ages = [
             age
             for group, age in zip(groups, ages or [0] * len(groups), strict=True)
@@ -287,7 +303,7 @@ class Mode:
                 **group_counts(groups),
                 **objective_means(groups),
                 **values,
-                names.TRAINED_TOKENS: float(tokens),
+                names.TRAINED_TOKENS: float(divisor),
                 names.STALENESS_MEAN: fmean(rollout_ages) if rollout_ages else 0.0,
                 names.STALENESS_MAX: float(max(rollout_ages, default=0)),
                 names.TRAINER_IDLE_SHARE: self._trainer_idle.read(),
@@ -356,7 +372,9 @@ class StreamingMode(Mode):
         self._schedule.check(rollouts_of(_in_order(arrived)))
         started = time.perf_counter()
         with self._trainer_clock:
-            stats = await run_on_compute_thread(self._context.trainer.step)
+            stats = await run_on_compute_thread(
+                self._context.trainer.step, tokens_of_equals([group for _, group in arrived])
+            )
             scored = await self._context.scored_by_trainer([group for _, group in arrived])
         positions = [position for position, _ in arrived]
         groups = _in_order(list(zip(positions, scored, strict=True)))

@@ -113,6 +113,7 @@ _VALID: Final = {
     "full_valid_mean_token_accuracy": names.TOKEN_ACCURACY,
     "full_valid_preference_accuracy": names.PREFERENCE_LOGPROB_ACCURACY,
     "full_valid_chosen_logprob": names.PREFERENCE_CHOSEN_LOGPROB,
+    "full_valid_chosen_change": names.PREFERENCE_CHOSEN_CHANGE,
     "full_valid_rejected_logprob": names.PREFERENCE_REJECTED_LOGPROB,
     "full_valid_reward_accuracy": names.PREFERENCE_ACCURACY,
     "full_valid_reward_margin": names.PREFERENCE_MARGIN,

@@ -18,6 +18,7 @@ from workers.methods.supervised.examples import Examples, ReferenceLogprobs, Sam
 from workers.methods.supervised.report import (
     RowValues,
     build_report,
+    committed_values,
     store_base_values,
     store_values,
     weighted_means,
@@ -271,6 +272,10 @@ class SupervisedLoop:
         values = weighted_means(rows)
         if step:
             values |= _batch_values([rows[row] for row in self._plan.some_held_out(step)])
+        if step and self._samples.pairs:
+            start = weighted_means(await committed_values(self._context, 0))
+            chosen = names.PREFERENCE_CHOSEN_LOGPROB
+            values[names.PREFERENCE_CHOSEN_CHANGE] = values[chosen] - start[chosen]
         return Validation(values, time.perf_counter() - started)
 
     async def _measured(self, rows: Sequence[int], *, adapter: bool = True) -> list[RowValues]:

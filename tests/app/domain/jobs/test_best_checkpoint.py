@@ -3,6 +3,7 @@ from app.jobs.results import best_first, kept_steps
 from app.jobs.stop_options import KeepCheckpoints
 from tests.support.cases import cases
 
+OF_PAIRS = ("full_valid_loss", "full_valid_preference_accuracy", "full_valid_chosen_change")
 REWARDS = {2: 0.5, 4: 0.9, 6: None, 8: 0.9, 10: 0.7, 12: 0.1}
 
 
@@ -25,6 +26,21 @@ def test_the_better_validation_comes_first_and_of_equals_the_earlier() -> None:
     ]
     losses = _checkpoints(REWARDS, "full_valid_loss")
     assert [checkpoint.step for checkpoint in best_first(losses)] == [12, 2, 10, 4, 8]
+
+
+def test_pairs_rank_by_accuracy_once_preferred_answers_are_as_probable_as_at_the_start() -> None:
+    measured = {  # step: loss, accuracy, change of the preferred answers' log-prob
+        1: (0.6, 0.7, 0.2),
+        2: (0.5, 0.8, 0.0),
+        3: (0.4, 0.8, 0.1),
+        4: (0.1, 1.0, -3.0),
+        5: (0.2, 0.9, -0.5),
+    }
+    checkpoints = [
+        Checkpoint(f"c{step}", "j", step, 0, f"m{step}", dict(zip(OF_PAIRS, values, strict=True)))
+        for step, values in measured.items()
+    ]
+    assert [one.step for one in best_first(checkpoints)] == [3, 2, 1, 5, 4]
 
 
 @cases(

@@ -43,26 +43,30 @@ def test_defaults_by_mode(mode: dict[str, Any], mismatch: dict[str, Any]) -> Non
     }
 
 
-@cases("mode", [{}, ASYNC])
 @cases(
-    ("sent", "shown"),
+    ("sent", "shown", "in_async"),
     [
-        ({"type": "importance_sampling"}, {"type": "importance_sampling"}),
-        ({"type": "ppo"}, PPO),
+        ({"type": "importance_sampling"}, {"type": "importance_sampling"}, TRUNCATED),
+        ({"type": "ppo"}, PPO, TRUNCATED),
         (
             {"type": "ppo", "epsilon": 0.1, "epsilon_high": 0.28, "dual_clip": 3},
             {"type": "ppo", "epsilon": 0.1, "epsilon_high": 0.28, "dual_clip": 3.0},
+            TRUNCATED,
         ),
-        ({"type": "cispo"}, {"type": "cispo", "low": 0.0, "high": 4.0}),
-        ({"type": "dro", "beta": 0.05}, {"type": "dro", "beta": 0.05}),
+        ({"type": "cispo"}, {"type": "cispo", "low": 0.0, "high": 4.0}, TRUNCATED),
+        ({"type": "dro", "beta": 0.05}, {"type": "dro", "beta": 0.05}, PLAIN),
     ],
 )
-def test_a_loss_that_is_named_is_corrected_by_nothing_else(
-    mode: dict[str, Any], sent: dict[str, Any], shown: dict[str, Any]
+def test_async_corrects_every_loss_with_a_ratio_unless_told_otherwise(
+    sent: dict[str, Any], shown: dict[str, Any], in_async: dict[str, Any]
 ) -> None:
-    resolved = shown_learning({**mode, "loss": sent}, BASE)
-    assert resolved["loss"] == shown
-    assert resolved["mismatch"] == PLAIN
+    for mode, mismatch in (({}, PLAIN), (ASYNC, in_async), (STALE, in_async)):
+        found = shown_learning({**mode, "loss": sent}, BASE)
+        assert (found["loss"], found["mismatch"]) == (shown, mismatch)
+    off = {**ASYNC, "loss": sent, "mismatch": {"truncation": None}}
+    assert shown_learning(off, BASE)["mismatch"] == PLAIN
+    mode = STALE["mode"]
+    assert resolved(mode=mode, loss={"type": "ppo"}) == resolved(mode=mode), "named or not"
 
 
 @cases(

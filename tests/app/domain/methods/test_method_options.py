@@ -1,5 +1,6 @@
 from typing import Any
 
+from app.jobs.losses import DpoOptions
 from app.jobs.reinforcement import ReinforcementMethod, resolve_hyperparameters
 from app.jobs.stop_options import PreferenceStopOptions, shown_end
 from app.jobs.supervised import automatic_values, resolved_options
@@ -40,7 +41,7 @@ def test_sent_values_and_unknown_keys_stay() -> None:
             "mine": [1],
         },
         "note": "kept",
-        "loss": {"type": "dpo", "variant": "sigmoid", "label_smoothing": 0.0},
+        "loss": DpoOptions().model_dump(),
         **shown_end({}, PreferenceStopOptions),
     }
 

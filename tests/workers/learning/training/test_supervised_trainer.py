@@ -66,6 +66,14 @@ PAIRS: list[tuple[str, dict[str, Any], Value]] = [
         lambda rows: (pairs(rows, lambda row: (row.lp - row.q).mean()) - 5.0).square().sum(),
     ),
     (
+        "dpo",
+        {"rpo_alpha": 0.5},
+        lambda rows: (
+            -(0.1 * pairs(rows, lambda row: (row.lp - row.q).sum())).sigmoid().log()
+            - 0.5 * torch.stack([row.lp.mean() for row in rows[::2]])
+        ).sum(),
+    ),
+    (
         "bradley_terry",
         {"length_normalised": True},
         lambda rows: -pairs(rows, lambda row: row.lp.mean()).sigmoid().log().sum(),

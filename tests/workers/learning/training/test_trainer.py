@@ -1,6 +1,8 @@
 import math
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -138,6 +140,33 @@ def test_minibatches_take_several_steps(
     assert stats[names.COMPUTED_TOKENS] == sum(sum(s.mask) for s in samples)
 
 
+def test_losses_differ_once_a_batch_has_several_steps(
+    make_trainer: MakeTrainer, samples: list[TrainingSample]
+) -> None:
+    """On rollouts of the policy itself, one step is the same for every loss, and the second one has
+    ratios beside 1.
+    """
+    losses: dict[str, dict[str, Any]] = {
+        "ppo": {"epsilon": 1e-3},
+        "importance_sampling": {},
+        "cispo": {"high": 1.0},
+        "dro": {"beta": 1.0},
+    }
+    apart = dict[int, list[float]]()
+    for minibatches in (1, 2):
+        adapters = []
+        for loss, options in losses.items():
+            chosen = {"loss": loss, "loss_options": options, "minibatches": minibatches}
+            trainer = make_trainer(options=chosen)
+            own = [[0.0, *trainer.logprobs(sample.tokens)] for sample in samples]
+            pairs = zip(samples, own, strict=True)
+            trainer.update([replace(sample, logprobs=logprobs) for sample, logprobs in pairs])
+            adapters.append(torch.cat([p.detach().flatten() for p in trainer.parameters.values()]))
+        apart[minibatches] = [float((a - b).abs().mean()) for a, b in combinations(adapters, 2)]
+    assert max(apart[1]) < 1e-6
+    assert min(apart[2]) > 1e-4
+
+
 def test_minibatches_divide_pairs_whole(make_trainer: MakeTrainer) -> None:
     pairs = random_samples(5, count=8)
     trainer = make_trainer(options={"loss": "dpo", "minibatches": 2})
@@ -175,7 +204,7 @@ def test_accumulated_parts_make_the_step_of_the_whole(
     assert once.step() == expected
     for part in (samples[:2], samples[2:3], samples[3:]):
         parts.accumulate(part)
-    stats = parts.step(sum(sum(s.mask) for s in samples))
+    stats = parts.step()
     assert stats[names.COMPUTED_TOKENS] == expected[names.COMPUTED_TOKENS]
     assert stats[names.LOSS] == pytest.approx(expected[names.LOSS], rel=1e-4, abs=1e-6)
     assert stats[names.GRAD_NORM] == pytest.approx(expected[names.GRAD_NORM], rel=1e-4)
@@ -184,16 +213,18 @@ def test_accumulated_parts_make_the_step_of_the_whole(
     assert_close(parts.parameters, whole.parameters, rtol=0, atol=2e-5)
 
 
-def test_a_step_divides_by_the_denominator_it_is_given(
+def test_a_step_is_divided_by_tokens_without_a_sample_too(
     make_trainer: MakeTrainer, samples: list[TrainingSample]
 ) -> None:
-    trainer, twin = warmed(make_trainer), warmed(make_trainer)
-    trainer.accumulate(samples)
     count = sum(sum(s.mask) for s in samples)
-    doubled = trainer.step(2 * count)[names.GRAD_NORM]
-    assert doubled == pytest.approx(twin.update(samples)[names.GRAD_NORM] / 2, rel=1e-5)
+    half = warmed(make_trainer).update(samples)[names.GRAD_NORM] / 2
+    trainer = warmed(make_trainer)
+    trainer.accumulate(samples)
+    assert trainer.step(further_tokens=count)[names.GRAD_NORM] == pytest.approx(half, rel=1e-5)
     assert trainer.step()[names.SKIPPED_STEPS] == 0, "nothing was accumulated since"
     assert trainer.steps == 1
+    whole = warmed(make_trainer).update(samples, further_tokens=count)
+    assert whole[names.GRAD_NORM] == pytest.approx(half, rel=1e-5)
 
 
 def test_nothing_to_learn_from_changes_nothing(make_trainer: MakeTrainer) -> None:

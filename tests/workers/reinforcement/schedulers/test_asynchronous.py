@@ -161,7 +161,7 @@ async def test_a_group_that_hangs_is_requeued_and_the_others_continue() -> None:
 
 
 async def test_nothing_to_learn_from_anywhere_is_no_deadlock() -> None:
-    stage = Stage(CountingTrainer(), steps=4, grader=GatedGrader(equal=True))
+    stage = Stage(CountingTrainer(), steps=4, grader=GatedGrader(equal=lambda _: True))
     outcomes = await stage.run(AsyncMode(stage.context, AsyncOptions(max_staleness=1)))
     assert stage.trainer.calls == []
     assert [outcome.values[names.GROUPS_ZERO_VARIANCE] for outcome in outcomes] == [4] * 4

@@ -8,9 +8,10 @@ import torch
 from torch import Tensor
 
 from app.jobs.learning import AsyncOptions
+from app.rollouts import metrics as names
 from app.settings import shipped_model_dir
 from tests.support.learning.tensors import assert_close, assert_equal
-from tests.support.reinforcement.scripted_modes import Stage
+from tests.support.reinforcement.scripted_modes import CountingTrainer, GatedGrader, Stage
 from workers.learning.lora_trainer import LoraTrainer
 from workers.methods.schedulers.asynchronous import AsyncMode
 from workers.methods.schedulers.mode import Mode, SchedulerContext, StreamingMode, SyncMode
@@ -56,6 +57,28 @@ async def test_the_adapter_of_sync_to_the_bit(build: Build) -> None:
     untrained = trainer().parameters
     assert any(not torch.equal(expected[name], untrained[name]) for name in expected)
     assert_equal(found, expected)
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        SyncMode,
+        lambda context: StreamingMode(context, minibatches=2),
+        lambda context: AsyncMode(context, AsyncOptions(max_staleness=1)),
+    ],
+    ids=["sync", "streaming", "async"],
+)
+async def test_groups_of_equal_rewards_divide_the_step_too(build: Build) -> None:
+    trainer = CountingTrainer()
+    grader = GatedGrader(equal=lambda key: key.prompt_index % 2 == 1)
+    stage = Stage(trainer, prompts=4, steps=1, grader=grader)
+    (outcome,) = await stage.run(build(stage.context))
+    counts = [0, 0]
+    for rollout in outcome.rollouts:
+        counts[rollout.key.prompt_index % 2] += sum(rollout.trajectory.mask)
+    assert (outcome.trained_tokens, trainer.further_tokens) == (counts[0], [counts[1]])
+    assert outcome.values[names.TRAINED_TOKENS] == sum(counts)
+    assert min(counts) > 0
 
 
 @pytest.mark.usefixtures("one_thread")

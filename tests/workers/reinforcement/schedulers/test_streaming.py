@@ -48,7 +48,7 @@ async def test_parts_hold_every_group_once(prompts: int, minibatches: int, calls
 
 async def test_groups_that_train_nothing_fill_their_part() -> None:
     trainer = CountingTrainer()
-    stage = Stage(trainer, steps=2, grader=GatedGrader(equal=True))
+    stage = Stage(trainer, steps=2, grader=GatedGrader(equal=lambda _: True))
     outcomes = await stage.run(StreamingMode(stage.context, minibatches=2))
     assert [call for call, _ in trainer.calls] == ["step", "step"]
     assert outcomes[0].values[names.GROUPS_ZERO_VARIANCE] == 4

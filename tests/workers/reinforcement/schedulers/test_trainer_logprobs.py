@@ -101,7 +101,7 @@ async def test_they_are_those_that_the_trainer_computes_of_the_whole_rollout(bui
 
 @cases("build", MODES, ids=NAMES)
 async def test_groups_of_equal_rewards_have_none(build: Build) -> None:
-    stage = Stage(CountingTrainer(), steps=2, grader=GatedGrader(equal=True))
+    stage = Stage(CountingTrainer(), steps=2, grader=GatedGrader(equal=lambda _: True))
     outcomes = await stage.run(build(stage.context))
     rollouts = [rollout for outcome in outcomes for rollout in outcome.rollouts]
     assert {rollout.trainer_logprobs for rollout in rollouts} == {None}

@@ -33,13 +33,13 @@ class SavingTrainer:
         self._logprob = logprob
         self._base_logprob = base_logprob
 
-    def update(self, samples: Sequence[object]) -> dict[str, float]:
+    def update(self, samples: Sequence[object], further_tokens: int = 0) -> dict[str, float]:
         raise NotImplementedError
 
     def accumulate(self, samples: Sequence[object]) -> None:
         raise NotImplementedError
 
-    def step(self, denominator: int | None = None) -> dict[str, float]:
+    def step(self, further_tokens: int = 0) -> dict[str, float]:
         raise NotImplementedError
 
     def trained_logprobs(self) -> list[list[float] | None]:

@@ -277,6 +277,24 @@ def test_a_report_of_pairs_counts_pairs() -> None:
     )
     assert found.severity == "good"
     assert "preferred answer is more probable of +0.2 over 12 rows" in found.text
+    report = {
+        "rows": 12,
+        "wins_by": "logprob_order",
+        "preference_accuracy": compared,
+        "chosen_logprob": {"difference": -11.7},
+        "chosen_less_probable": 9,
+    }
+    worse = report_finding({**report, "evals": []})
+    assert worse.severity == "warn"
+    first, second, *_, last = worse.text.split(". ")
+    assert first == "The preferred answers became less probable, by 11.7 nats, in 9 of 12 pairs"
+    assert second.startswith("The report has a gain in share of pairs")
+    assert last == "No answers were sampled: attach an eval to compare those of both models."
+    one = {"eval_id": "eval_1", "items": 40, "difference": -0.2, "difference_ci95": [-0.3, -0.1]}
+    said = "in eval eval_1 have a gain of -0.2 over 40 rows, 95 % interval -0.3 to -0.1."
+    assert report_finding({**report, "evals": [one]}).text.endswith(said)
+    waits = {**one, "difference": None}
+    assert "eval_1 are not compared yet" in report_finding({**report, "evals": [waits]}).text
     assert report_finding({"rows": 0, "wins_by": "loss"}).severity == "unclear"
 
 
