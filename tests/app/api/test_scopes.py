@@ -79,7 +79,8 @@ async def test_each_operation_needs_its_scope_and_no_other(api: Api, admin: Admi
         assert "Missing scopes" not in taken.text, (method, path)
         assert taken.status_code < 500
         counted[scope] += 1
-    assert counted == {"read": 59, "serve": 4, "train": 49, "admin": 27, "none": 26}
+    assert counted.keys() == {*ALL_SCOPES, "none"}
+    assert counted.total() == len(list(operations())) > 150
 
 
 async def test_each_page_needs_the_scope_of_its_sessions_key(api: Api, admin: Admin) -> None:
@@ -99,7 +100,8 @@ async def test_each_page_needs_the_scope_of_its_sessions_key(api: Api, admin: Ad
                 assert is_refused is (scope not in scopes), (method, path)
                 assert reply.status_code == 403 or not is_refused, (method, path)
             counted[scope] += 1
-    assert counted == {"read": 34, "serve": 4, "train": 14, "admin": 6}
+    assert counted.keys() == set(ALL_SCOPES)
+    assert counted.total() > 50
 
 
 def pages_of_projects() -> Iterator[tuple[str, str]]:
