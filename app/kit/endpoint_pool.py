@@ -56,6 +56,8 @@ class Outage:
     gives_up_in_s: float
     last_fault: str | None
     """The fault of the last attempt that ended; `None` if all are still under way."""
+    ends_job: bool = False
+    """True for an endpoint that has never answered: the job ends when its calls give up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,8 @@ class EndpointState:
     """Host and path."""
     answers: int
     outage: Outage | None
+    never_came_up: bool = False
+    """True if it has answered no call, and was down when its calls gave up."""
 
 
 @dataclass(slots=True)
@@ -113,7 +117,7 @@ class WaitingCalls:
     def sent_calls(self) -> int:
         return sum(call.sent_at is not None for call in self._pending.values())
 
-    def outage(self, now: float, *, patience_ends: float | None) -> Outage | None:
+    def outage(self, now: float, *, patience_ends: float | None, is_known: bool) -> Outage | None:
         """Returns the outage once the breaker opens, or once no call has been answered for long.
         `patience_ends` is when calls of an open breaker give up; `None` while it is closed.
         """
@@ -130,6 +134,7 @@ class WaitingCalls:
             rollouts=len({call.trace_id for call in self._pending.values()}),
             gives_up_in_s=max(0.0, gives_up - now),
             last_fault=self._last_fault,
+            ends_job=patience_ends is not None and not is_known,
         )
 
     def _since(self) -> float | None:
@@ -178,9 +183,13 @@ class EndpointPool:
         """Returns the seconds since the last begin or end of a call; `None` if none is pending."""
         return self.clock.now() - self._last_change if self._pending else None
 
-    def down_of_awaited(self) -> list[bool]:
+    def overdue_s(self, limit_s: float) -> float | None:
+        """Returns the seconds since the first of the awaited endpoints was found down, from
+        `limit_s` on, or once its calls will soon give up; `None` before.
+        """
         every = self._endpoints.values()
-        return [one.breaker.is_open for one in every if one.silence.is_waited_for]
+        waits = [one.breaker.overdue_s(limit_s) for one in every if one.silence.is_waited_for]
+        return max((wait for wait in waits if wait is not None), default=None)
 
     def states(self) -> list[EndpointState]:
         return [endpoint.state() for endpoint in self._endpoints.values()]
@@ -210,10 +219,11 @@ class Endpoint:
 
     def state(self) -> EndpointState:
         now, ends = self._pool.clock.now(), self.breaker.patience_ends
-        outage = self.silence.outage(now, patience_ends=ends)
+        is_known = self.breaker.is_known
+        outage = self.silence.outage(now, patience_ends=ends, is_known=is_known)
         parts = urlsplit(self._url)  # user information and query may be secrets
         shown = (parts.netloc.rpartition("@")[2] + parts.path)[:200]
-        return EndpointState(shown, self.silence.answers, outage)
+        return EndpointState(shown, self.silence.answers, outage, self.breaker.never_came_up)
 
     def declare_rate(self, rate: float) -> None:
         if self._rate is None or rate < self._rate:

@@ -38,7 +38,7 @@ def test_an_unreachable_endpoint_ends_the_job_with_a_plain_reason(
     job = wait_until_final(client, created.id)
     assert job.status == "failed"
     assert job.error.code == "endpoint_unavailable"
-    assert "lost to failures of tools, environments or graders" in job.error.message
+    assert "has given no usable answer in this job" in job.error.message
     assert live.get(f"/fine_tuning/jobs/{job.id}")["fine_tuned_model"] is None
 
 
