@@ -231,9 +231,10 @@ class Breaker:
         """
         if self._down_since is None or (ends := self.patience_ends) is None:
             return None
-        now = self._clock.now()
-        soon = not self._is_doubtful and ends - now <= MARGIN_S
-        return now - self._down_since if soon or now - self._down_since >= limit_s else None
+        down_s, patience_s = self._clock.now() - self._down_since, ends - self._down_since
+        if not self._is_doubtful:  # in doubt its callers try again, and do not give up
+            limit_s = min(limit_s, patience_s - min(MARGIN_S, patience_s / 4))
+        return down_s if down_s >= limit_s else None
 
     @property
     def never_came_up(self) -> bool:

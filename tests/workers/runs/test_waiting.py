@@ -175,17 +175,24 @@ async def test_a_dead_address_gives_its_worker_back_in_time(
     monkeypatch.setattr(job_module, "STOP_POLL_S", POLL_S)
     job, clock = await runs.job(), PolledClock()
     neighbour = await _another_projects_job(runs) if others_wait else job
-    egress = Dead(Script(), clock=clock)
+    _cancel_all_but(database, job, neighbour)
+    egress, settings = Dead(Script(), clock=clock), runs.world.settings
+    patient = settings.egress.model_copy(update={"call_timeout_s": 600.0, "max_retries": 3})
+    settings = settings.model_copy(update={"egress": patient})
     async with runs.context(job, Script()) as context:
-        run = job_run(replace(context, egress=egress, clock=clock)).run()
-        await asyncio.wait_for(run, PATIENCE_S)
+        with connect(database) as connection:  # it waits for no worker itself
+            connection.execute(
+                "UPDATE fine_tuning_jobs SET lease_until = now() + interval '1 h' WHERE id = %s",
+                (job.id,),
+            )
+        changed = replace(context, egress=egress, clock=clock, settings=settings)
+        await asyncio.wait_for(job_run(changed).run(), PATIENCE_S)
     ended = await runs.world.read(job)
     assert egress.found_at is not None
     waited_s = clock.now() - egress.found_at
     if others_wait:
         assert (ended.status, ended.step) == (JobStatus.QUEUED, 0)
         assert 110 <= waited_s < 120
-        _cancel_all_but(database, job, neighbour)
         assert await _claim_next(runs) == neighbour.id
     else:
         assert (ended.status, waited_s >= 120) == (JobStatus.FAILED, True)
