@@ -367,18 +367,18 @@ class GraderTries:
                 scorer = await asyncio.to_thread(grader.scorer, self._grading, source=param)
                 await BoundedScorer(scorer, source=param).score(request)
         except (ScoreFault, TimeoutError) as fault:
-            status = _status_of(fault)
-            if status in WRONG_ADDRESS | CREDENTIALS_REFUSED:
+            late = f"no answer in {_ANSWER_LIMIT_S:g} s"
+            said = fault.message if isinstance(fault, ScoreFault) else late
+            if _status_of(fault) in WRONG_ADDRESS | CREDENTIALS_REFUSED:
                 message = (
-                    f"Every call of '{param}' would be answered {status}, as that for one answer "
-                    f"to the first row was: {fault}. Check its address and headers."
+                    f"No call of '{param}' would be graded, as one answer to the first row was "
+                    f"not: {said}. Check its address and headers."
                 )
                 return PreflightIssue("error", ENDPOINT_UNAVAILABLE, message, param, row.line)
-            late = f"no answer in {_ANSWER_LIMIT_S:g} s"
             message = (
-                f"'{param}' gave no score for one answer to the first row: "
-                f"{fault.message if isinstance(fault, ScoreFault) else late}. A rollout that it "
-                "fails on is lost, not graded 0: check its address, its headers and what it returns"
+                f"'{param}' gave no score for one answer to the first row: {said}. A rollout that "
+                "it fails on is lost, not graded 0: check its address, its headers and what it "
+                "returns"
             )
             return PreflightIssue("warning", "grader_fails", message, param, row.line)
         return None

@@ -211,7 +211,7 @@ class Endpoint:
         self._rate: float | None = None
         self._pacer: Pacer | None = None
         self._calls = 0
-        self._last_fault = FaultKind.UNREACHABLE
+        self._last_fault, self._down = FaultKind.UNREACHABLE, "the endpoint is down"
         self.slots = ConcurrencySlots()
         is_known = pool.outages is None or pool.outages.is_known
         self.breaker = Breaker(pool.clock, patience_s=pool.timeout_s, is_known=is_known)
@@ -291,11 +291,11 @@ class Endpoint:
         clock = self._pool.clock
         if not await self.slots.take(clock, deadline=deadline, first=attempt > 1):
             if self.breaker.is_open:
-                raise GaveUp(self._last_fault, "the endpoint is down")
+                raise GaveUp(self._last_fault, self._down)
             raise EndpointFault(FaultKind.TIMEOUT, "no answer: too many calls before this one")
         try:
             if not await self.breaker.wait_to_send(request.call_id, deadline=deadline):
-                raise GaveUp(self._last_fault, "the endpoint is down")
+                raise GaveUp(self._last_fault, self._down)
             return await self._send(request, signer, attempt, deadline=deadline)
         finally:
             self.slots.leave()
@@ -367,7 +367,7 @@ class Endpoint:
         if is_alive or fault.status in RETRIED_STATUSES:
             self.breaker.answered()
             return
-        self._last_fault = fault.kind
+        self._last_fault, self._down = fault.kind, f"the endpoint is down: {fault.message}"
         # So many calls must find the endpoint down that the others need not try.
         enough = CALLS_TO_OPEN
         if self._pool.outages is not None:

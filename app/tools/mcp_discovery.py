@@ -16,8 +16,8 @@ from mcp_types import (
     ListToolsRequest,
     ListToolsResult,
     PaginatedRequestParams,
+    Result,
 )
-from pydantic import BaseModel
 
 from app.kit.endpoint_pool import EndpointPool
 from app.kit.endpoints import CallSigner, EndpointFault
@@ -154,9 +154,7 @@ async def _resources(session: McpSession) -> tuple[McpResource, ...]:
     return tuple(found.values())
 
 
-async def _known(
-    session: McpSession, request: Any, result: type[BaseModel]
-) -> dict[str, Any] | None:
+async def _known(session: McpSession, request: Any, result: type[Result]) -> dict[str, Any] | None:
     client = await session.client()
     try:
         return own_result(await session.ask(client.session.send_request(request, result)))

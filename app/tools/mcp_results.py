@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final, TypeVar
 
-from pydantic import BaseModel
+from mcp_types import Result
 
 from app.kit.endpoints import EndpointFault, FaultKind
 from app.kit.replies import json_kind
@@ -41,9 +41,9 @@ def for_library(method: str, result: dict[str, Any]) -> dict[str, Any]:
             return result
 
 
-def own_result(parsed: BaseModel) -> dict[str, Any]:
+def own_result(parsed: Result) -> dict[str, Any]:
     """Returns the server's result inside of the library's. Raises `EndpointFault`."""
-    result: dict[str, Any] = getattr(parsed, "meta")[_OWN]  # noqa: B009 - of every result
+    result: dict[str, Any] = (parsed.meta or {})[_OWN]
     kind = result.get("resultType")
     if kind is not None and kind != _COMPLETE:
         raise result_fault("answered with a result that is not complete")

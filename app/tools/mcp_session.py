@@ -22,9 +22,10 @@ from mcp_types import (
     ReadResourceRequest,
     ReadResourceRequestParams,
     ReadResourceResult,
+    Result,
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from app.kit.endpoints import EndpointFault, FaultKind
 from app.kit.strict_json import is_too_deep
@@ -127,7 +128,7 @@ class McpSession:
             return self._refused(call, error)
         return self._outcome(call, *read_result(result))
 
-    async def _sent(self, call: McpCall, request: Any, kind: type[BaseModel]) -> dict[str, Any]:
+    async def _sent(self, call: McpCall, request: Any, kind: type[Result]) -> dict[str, Any]:
         client = await self.client()
         self.transport.callers[call.call_id] = SPANS.running
         return own_result(await self.ask(client.session.send_request(request, kind)))
