@@ -4,8 +4,8 @@ FROM python:3.13-slim AS packages
 # The CPU build of torch by default; TORCH_INDEX= (empty) takes the CUDA build for a GPU trainer.
 ARG TORCH_INDEX=https://download.pytorch.org/whl/cpu
 
-RUN useradd --uid 1000 --create-home rft && mkdir /data /run/agent-rft && \
-    chown rft /data /run/agent-rft
+RUN useradd --uid 1000 --create-home rft && mkdir /cache /data /run/agent-rft && \
+    chown rft /cache /data /run/agent-rft
 WORKDIR /src
 COPY constraints/build.txt constraints/torch.txt constraints/service.txt constraints/
 RUN pip install --no-cache-dir --no-deps --require-hashes -r constraints/build.txt && \
@@ -32,11 +32,12 @@ COPY pyproject.toml README.md ./
 COPY app app
 COPY workers workers
 COPY migrations migrations
+COPY openapi/openapi.json openapi/
 COPY --from=pages /src/site app/pages/site
 RUN pip install --no-cache-dir --no-deps --no-build-isolation .
 
 USER rft
 WORKDIR /data
-ENV PYTHONUNBUFFERED=1
+ENV PYTHONUNBUFFERED=1 XDG_CACHE_HOME=/cache
 EXPOSE 8000
 CMD ["uvicorn", "app.main:create_app", "--factory", "--http", "app.http.protocol:Protocol", "--loop", "asyncio", "--host", "0.0.0.0", "--port", "8000"]

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from functools import cache
 
 from fastapi import FastAPI
+from fastapi.routing import iter_route_contexts
 from starlette.types import Lifespan
 
 from app.accounts import routes as accounts
@@ -19,9 +20,11 @@ from app.files import routes as files
 from app.graders import routes as graders
 from app.http import error_replies, monitoring
 from app.http.bodies import BodyGuard
+from app.http.hosts import AcceptedHosts
 from app.http.idempotent_requests import Idempotency
 from app.http.monitoring import ProcessMetrics, RequestCounter, RouteRecorder
 from app.http.requests import EmptyQueryValues, Head, RequestContext
+from app.http.scopes import check_nouns
 from app.http.specification import SpecifiedApp, sent_events
 from app.jobs import routes as jobs
 from app.kit.logs import hide_queries, log_to_stderr
@@ -122,6 +125,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     )
     for router in _ROUTERS:
         app.include_router(router)
+    check_nouns(route.path for route in iter_route_contexts(app.routes) if route.path)
     app.webhooks.include_router(sent_events())
     app.state.process_metrics = None
     error_replies.install(app)
@@ -130,6 +134,7 @@ def create_app(settings: Settings | None = None) -> FastAPI:
     app.add_middleware(BodyGuard, forms=pages.FORMS)
     app.add_middleware(EmptyQueryValues)
     app.add_middleware(Head)
+    app.add_middleware(AcceptedHosts)
     app.add_middleware(RequestContext)
     app.add_middleware(ErrorPages)
     app.add_middleware(RequestCounter)

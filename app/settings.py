@@ -9,7 +9,15 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from pydantic import AfterValidator, BaseModel, Field, SecretStr, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    Field,
+    SecretStr,
+    StringConstraints,
+    field_validator,
+    model_validator,
+)
 from typing_extensions import override
 
 from app.accounts.usage import Quotas
@@ -79,6 +87,14 @@ def _host_port(value: str) -> str:
 
 
 HostPort = Annotated[str, AfterValidator(_host_port)]
+HostName = Annotated[
+    str,
+    # An IPv6 address has two colons, a name none: one that has a port would never match.
+    StringConstraints(
+        to_lower=True,
+        pattern=r"^((\*\.)?[A-Za-z0-9._-]+|[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*)$",
+    ),
+]
 
 
 class EgressSettings(SettingsSection):
@@ -156,6 +172,11 @@ class HubSettings(SettingsSection):
 
 DEFAULT_MODEL = "tiny-agent-2026-11-23"
 SCHOLAR_MODEL = "tiny-scholar-2026-11-27"
+TOYS: Final = {
+    SCHOLAR_MODEL: "questions like the sample rows of the recipes",
+    DEFAULT_MODEL: "questions like those of examples/records_agent, and no sample of a recipe",
+}
+"""What a shipped model knows, and can therefore learn."""
 
 
 def shipped_model_dir(folder: str = "tiny_agent") -> Path:
@@ -508,6 +529,10 @@ class Settings(ModelSettings):
     """Key of the engine; empty for one that wants none."""
     public_url: str = "http://127.0.0.1:8000"
     """Address under which people reach the service; links to pages begin with it."""
+    accepted_hosts: tuple[HostName, ...] = ()
+    """Names under which the API and its pages answer, such as `rft.example.com` or `*.example.com`;
+    without any, all names. `/healthz`, `/readyz` and `/metrics` answer under every name.
+    """
     secret_key: SecretKey
     """Key of 32 bytes or more, such as `openssl rand -hex 32` prints: it seals secrets, hashes API
     keys and signs calls to endpoints.

@@ -416,7 +416,11 @@ class Factory:
 
     def students(self) -> StudentService:
         return StudentService(
-            self._database, self._context.queue, base_models=self._base_models, tenant=self._tenant
+            self._database,
+            self._context.queue,
+            inspections=self._context.inspections,
+            base_models=self._base_models,
+            tenant=self._tenant,
         )
 
     def signing(self) -> SigningService:

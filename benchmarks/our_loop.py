@@ -12,7 +12,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from app.files.datasets import DatasetRow
+from app.kit.errors import together
 from app.kit.ids import GroupKey, SampleKey
 from app.local.state import free_port
 from app.models.engine_http import HttpInference
@@ -40,7 +41,7 @@ from workers.rollout.environment import (
     SampledTurn,
     SamplingParams,
 )
-from workers.rollout.episode import RolloutSetup, RolloutSlots, run_groups
+from workers.rollout.episode import RolloutSetup, RolloutSlots, ScoredGroup, run_group
 
 ROOT = Path(__file__).parents[1]
 
@@ -74,8 +75,7 @@ class EvenTokens:
         *,
         journal: Journal,  # noqa: ARG002 - the signature of the protocol
     ) -> Grade:
-        sampled = [t for t, m in zip(trajectory.tokens, trajectory.mask, strict=True) if m]
-        return Grade(even_share(sampled))
+        return Grade(even_share([token for turn in trajectory.turns for token in turn.token_ids]))
 
 
 def even_share(ids: Sequence[int]) -> float:
@@ -181,29 +181,27 @@ class OurLoop:
         samples = _samples(rollouts, self._group_size)
         await run_on_compute_thread(self._trainer.update, samples)
         trained = time.perf_counter()
-        await self._publish(rollouts[0].trajectory.tokens[:256])
+        await self._publish(rollouts[0].trajectory.row.tokens[:256])
         published = time.perf_counter()
         rewards = [rollout.reward for rollout in rollouts if rollout.reward is not None]
         return StepTimes(
             rollout_s=sampled - started,
             train_s=trained - sampled,
             publish_s=published - trained,
-            sampled_tokens=sum(sum(rollout.trajectory.mask) for rollout in rollouts),
+            sampled_tokens=sum(rollout.trajectory.completion_tokens for rollout in rollouts),
             reward=sum(rewards) / len(rewards),
             cpu_s=cpu_seconds(self._pid) + time.process_time() - cpu,
         )
 
     async def sample(self, rows: Sequence[DatasetRow]) -> list[ScoredRollout]:
         self._step += 1
-        groups = await run_groups(
-            self._setup,
-            [
-                (row, GroupKey("bench", "train", self._step, row.index).samples(self._group_size))
-                for row in rows
-            ],
-            policy=self._policy,
-            journal=InMemoryJournal(),
-        )
+        journal = InMemoryJournal()
+
+        def play(row: DatasetRow) -> Coroutine[Any, Any, ScoredGroup]:
+            keys = GroupKey("bench", "train", self._step, row.index).samples(self._group_size)
+            return run_group(self._setup, row, keys, policy=self._policy, journal=journal)
+
+        groups = await together(map(play, rows))
         rollouts = [rollout for group in groups for rollout in group.rollouts]
         failures = [rollout.failure for rollout in rollouts if rollout.failure]
         if failures:
@@ -233,9 +231,10 @@ def _samples(rollouts: Sequence[ScoredRollout], group_size: int) -> list[Trainin
         group = rollouts[start : start + group_size]
         outcome = group_advantages([rollout.reward for rollout in group], min_valid=2)
         samples += [
-            TrainingSample.of(rollout.trajectory, advantage)
+            sample
             for rollout, advantage in zip(group, outcome.advantages, strict=True)
             if advantage is not None
+            for sample in TrainingSample.of_rollout(rollout.trajectory, advantage)
         ]
     return samples
 

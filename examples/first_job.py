@@ -44,6 +44,8 @@ def create_job(client: OpenAI, endpoint: str, files: tuple[str, str], model: str
                 "compute_multiplier": 1,
                 "eval_interval": 10,
                 "eval_samples": 1,
+                # So the base model has one figure, in the events and in the report.
+                "eval_temperature": 0,
             },
         },
     }

@@ -3,12 +3,12 @@
 import json
 import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Final
 
+from app.http.specification import COMMITTED
 from app.main import create_app
 
-TARGET = Path(__file__).with_name("openapi.json")
+TARGET = COMMITTED
 _OPEN_LEVELS: Final = 3
 
 

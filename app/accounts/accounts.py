@@ -1,10 +1,11 @@
 """Organizations, projects, keys, service accounts and sessions."""
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-from app.kit.callers import Principal, Tenant
+from app.kit.callers import ALL_SCOPES, Principal, Scope, Tenant
 from app.kit.errors import PermissionDenied
 
 
@@ -76,11 +77,28 @@ class ApiKeyRow:
     """Time of the last request, to the minute."""
     service_account_id: str | None = None
     """`None` for admin keys, and for project keys that the operator made on the installation."""
+    scopes: tuple[Scope, ...] | None = None
+    """`None`: the key may do everything in its project."""
 
     @property
     def redacted_value(self) -> str:
         """Returns a part by which the owner recognises the key and nobody guesses it."""
         return f"art_{self.kind.value}_{self.key_id[:4]}...{self.last4}"
+
+
+@dataclass(frozen=True, slots=True)
+class KeyTerms:
+    """What is asked for a new key: its seconds until it expires, and its scopes; `None`: no end,
+    and everything.
+    """
+
+    lifetime_s: int | None = None
+    scopes: tuple[Scope, ...] | None = None
+
+
+def named_scopes(sent: Collection[Scope] | None) -> tuple[Scope, ...] | None:
+    """Returns the named scopes once and in their order; `None` where none is named."""
+    return tuple(scope for scope in ALL_SCOPES if sent and scope in sent) or None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,9 @@ from typing import Final, assert_never
 
 from fastapi import Request
 
+from app.http.rate_limits import Quota
 from app.http.requests import HELD, REPLY_HEADERS
+from app.http.scopes import check_scope
 from app.kit.callers import Actor, AdminPrincipal, Principal, Tenant, act_as
 from app.kit.errors import AuthenticationFailed, RateLimited
 from app.wiring import ProcessContext
@@ -20,7 +22,10 @@ _READS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 async def check_caller(request: Request, context: ProcessContext, principal: Principal) -> None:
-    """Counts a request and names its actor. Raises `AuthenticationFailed`, `RateLimited`."""
+    """Counts a request and names its actor.
+
+    Raises `AuthenticationFailed`, `PermissionDenied` and `RateLimited`.
+    """
     act_as(_actor_of(request, principal))
     headers: dict[str, str] = request.scope["state"][REPLY_HEADERS]
     match principal:
@@ -34,8 +39,12 @@ async def check_caller(request: Request, context: ProcessContext, principal: Pri
             assert_never(principal)
     request.scope["state"][HELD].enter_context(context.requests.taken(principal.scope_id))
     quota = await context.rate_limits.take(principal.scope_id)
-    if quota is None:
-        return
+    if quota is not None:
+        _check_rate(quota, headers)
+    check_scope(principal, request.method, request.scope["path"])
+
+
+def _check_rate(quota: Quota, headers: dict[str, str]) -> None:
     headers["x-ratelimit-limit-requests"] = str(quota.limit)
     headers["x-ratelimit-remaining-requests"] = str(quota.remaining)
     headers["x-ratelimit-reset-requests"] = duration(quota.reset_s)

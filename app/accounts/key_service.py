@@ -26,7 +26,7 @@ from app.accounts.accounts import (
     StoredSession,
 )
 from app.database import Database, UnitOfWork
-from app.kit.callers import AdminPrincipal, Principal, Tenant, acting_as_key, identify
+from app.kit.callers import ALL_SCOPES, AdminPrincipal, Principal, Tenant, acting_as_key, identify
 from app.kit.errors import AuthenticationFailed, Unavailable, WrongState
 from app.kit.ids import OrganizationId, ProjectId, new_id, random_text
 
@@ -173,6 +173,7 @@ class KeyService:
             project_id=ProjectId(row.project_id),
             organization_slug=await self._slug(organization_id),
             key_id=row.id,
+            scopes=row.scopes or ALL_SCOPES,
         )
 
     async def _slug(self, organization_id: OrganizationId) -> str:

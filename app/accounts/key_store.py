@@ -15,9 +15,11 @@ from app.accounts.accounts import (
     KeyKind,
     SessionKind,
     StoredSession,
+    named_scopes,
 )
 from app.accounts.tables import ApiKeyTable as Table
 from app.accounts.tables import DashboardSessionTable as TableSessions
+from app.kit.callers import Scope
 from app.kit.errors import NotFound
 from app.kit.sql import (
     ACTOR,
@@ -62,6 +64,7 @@ class KeyStore(SessionRows):
                 last4=key.last4,
                 expires_at=moment_or_none(key.expires_at),
                 service_account_id=key.service_account_id,
+                scopes=key.scopes,
             )
         )
 
@@ -135,6 +138,9 @@ class KeyStore(SessionRows):
             update(Table).where(Table.id == row_id).values(expires_at=moment(expires_at))
         )
 
+    async def set_scopes(self, row_id: str, scopes: Sequence[Scope] | None) -> None:
+        await self._session.execute(update(Table).where(Table.id == row_id).values(scopes=scopes))
+
     async def end(self, key: ApiKeyRow, *, in_s: int) -> None:
         """Lets a key expire in so many seconds unless it does so earlier; with 0 deletes it."""
         if not in_s:
@@ -179,7 +185,7 @@ def _not_revoked(organization_id: str, project_id: str | None) -> tuple[ColumnEl
 
 
 def to_key(row: Any) -> ApiKeyRow:
-    return from_row(ApiKeyRow, row, kind=KeyKind(row.kind))
+    return from_row(ApiKeyRow, row, kind=KeyKind(row.kind), scopes=named_scopes(row.scopes))
 
 
 SESSION: Final = "app.dashboard_session"

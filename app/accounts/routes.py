@@ -96,9 +96,7 @@ async def create_account(
     project_id: str, body: CreateServiceAccount, services: Administered
 ) -> NewServiceAccount:
     """Creates a service account with its first key, whose value this reply alone shows."""
-    account, key = await services.service_accounts(project_id).create(
-        body.name, with_key=not body.create_service_account_only, lifetime_s=body.expires_in_seconds
-    )
+    account, key = await services.service_accounts(project_id).create(body.name, body.terms)
     shown = None if key is None else ServiceAccountKey.read(key.row, value=key.value)
     return NewServiceAccount.showing(account, shown)
 
@@ -147,7 +145,7 @@ async def create_account_key(
 ) -> ServiceAccountKey:
     """Creates a further key of a service account. This reply alone shows its value."""
     key = await services.service_accounts(project_id).create_key(
-        service_account_id, name=body.name, lifetime_s=body.expires_in_seconds
+        service_account_id, body.terms, name=body.name
     )
     return ServiceAccountKey.read(key.row, value=key.value)
 
@@ -187,7 +185,7 @@ async def get_key(project_id: str, api_key_id: str, services: Administered) -> P
 async def update_key(
     project_id: str, api_key_id: str, body: UpdateProjectKey, services: Administered
 ) -> ProjectKeyObject:
-    """Sets the time at which a key expires."""
+    """Sets the time at which a key expires, or its scopes."""
     if body.expires_in_seconds is None and body.scopes is None:
         raise InvalidRequest(
             "Provide at least one of 'scopes' and 'expires_in_seconds'.",
@@ -195,7 +193,7 @@ async def update_key(
             code="missing_required_parameter",
         )
     changed = await services.project_keys(project_id).change(
-        api_key_id, lifetime_s=body.expires_in_seconds
+        api_key_id, lifetime_s=body.expires_in_seconds, scopes=body.scopes
     )
     return ProjectKeyObject.of(changed)
 

@@ -4,7 +4,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints
 
-from app.accounts.accounts import OwnedKey, Project, ServiceAccount
+from app.accounts.accounts import KeyTerms, OwnedKey, Project, ServiceAccount, named_scopes
+from app.kit.callers import ALL_SCOPES, Scope
+from app.kit.errors import InvalidRequest
 from app.kit.fields import DescribedModel
 from app.kit.schemas import ClosedBody
 
@@ -110,9 +112,7 @@ class AdminKeyDeleted(DescribedModel):
     deleted: Literal[True] = True
 
 
-NoScopes = Annotated[
-    list[str], Field(max_length=0, description="Must be empty: a key has all rights of its project")
-]
+Scopes = Annotated[list[Scope], Field(max_length=len(ALL_SCOPES))]
 
 
 class UpdateProjectKey(ClosedBody):
@@ -120,8 +120,8 @@ class UpdateProjectKey(ClosedBody):
 
     expires_in_seconds: Lifetime | None = None
     """Seconds from now until the key expires."""
-    scopes: NoScopes | None = None
-    """Must be empty: a key has all rights of its project."""
+    scopes: Scopes | None = None
+    """What the key may do from now on; empty: everything in its project."""
 
 
 class OwnerServiceAccount(DescribedModel):
@@ -177,6 +177,8 @@ class ProjectKeyObject(DescribedModel):
     """Time of the last use, to the minute."""
     owner: Annotated[OwnedByServiceAccount | OwnedByUser, Field(discriminator="type")]
     """The service account, or the organization for keys of its operator."""
+    scopes: list[Scope] | None
+    """What the key may do; `null`: everything in its project."""
     owner_project_access: Literal["active", "inactive"]
     """`inactive` while the project is archived."""
 
@@ -210,6 +212,18 @@ class CreateServiceAccount(ClosedBody):
     """True makes no key, so the account has no role yet."""
     expires_in_seconds: Lifetime | None = None
     """Seconds until its first key expires; absent: it does not expire."""
+    scopes: Scopes | None = None
+    """What its first key may do; absent or empty: everything in its project."""
+
+    @property
+    def terms(self) -> KeyTerms | None:
+        """What its first key is to be; `None` for no key. Raises `InvalidRequest`."""
+        if not self.create_service_account_only:
+            return KeyTerms(self.expires_in_seconds, named_scopes(self.scopes))
+        for name in ("expires_in_seconds", "scopes"):
+            if getattr(self, name) is not None:
+                raise InvalidRequest(f"'{name}' needs a key: the call creates none.", param=name)
+        return None
 
 
 class UpdateServiceAccount(ClosedBody):
@@ -226,8 +240,12 @@ class CreateServiceAccountKey(ClosedBody):
     name: Name | None = None
     expires_in_seconds: Lifetime | None = None
     """Seconds until the key expires; absent: it does not expire."""
-    scopes: NoScopes | None = None
-    """Must be empty: a key has all rights of its project."""
+    scopes: Scopes | None = None
+    """What the key may do; absent or empty: everything in its project."""
+
+    @property
+    def terms(self) -> KeyTerms:
+        return KeyTerms(self.expires_in_seconds, named_scopes(self.scopes))
 
 
 class ServiceAccountKey(DescribedModel):
@@ -240,6 +258,8 @@ class ServiceAccountKey(DescribedModel):
     name: str
     created_at: int
     expires_at: int | None
+    scopes: list[Scope] | None
+    """What the key may do; `null`: everything in its project."""
     value: str
     """The key. No later reply contains it."""
 

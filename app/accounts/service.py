@@ -5,6 +5,7 @@ work begins.
 """
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -13,19 +14,21 @@ import structlog
 from app.accounts.accounts import (
     ApiKeyRow,
     KeyKind,
+    KeyTerms,
     Organization,
     OwnedKey,
     Project,
     ServiceAccount,
     ServiceAccountRole,
+    named_scopes,
 )
 from app.accounts.key_service import KeyService, MintedKey, expiry
 from app.accounts.usage import Quotas, check_quota
 from app.database import Database, UnitOfWork
 from app.evals.service import EvalRunService
 from app.jobs.service import JobService
-from app.kit.callers import COMMAND_LINE, AdminPrincipal, Tenant, act_as
-from app.kit.errors import InvalidRequest, WrongState
+from app.kit.callers import COMMAND_LINE, AdminPrincipal, Scope, Tenant, act_as
+from app.kit.errors import WrongState
 from app.kit.ids import OrganizationId, ProjectId, new_id
 
 log = structlog.get_logger()
@@ -166,38 +169,31 @@ class ServiceAccountService(_Administration):
         self._project_id = ProjectId(project_id)
 
     async def create(
-        self, name: str, *, with_key: bool, lifetime_s: int | None
+        self, name: str, terms: KeyTerms | None
     ) -> tuple[ServiceAccount, MintedKey | None]:
         """Creates an account with a key, whose value no later call returns; or no role and key."""
-        if lifetime_s is not None and not with_key:
-            raise InvalidRequest(
-                "'expires_in_seconds' needs a key: the call creates none.",
-                param="expires_in_seconds",
-            )
         account = ServiceAccount(
             id=new_id("svc_acct_"),
             project_id=self._project_id,
             name=name,
-            role=ServiceAccountRole.MEMBER if with_key else ServiceAccountRole.NONE,
+            role=ServiceAccountRole.NONE if terms is None else ServiceAccountRole.MEMBER,
             created_at=int(time.time()),
         )
         async with self._unit() as unit:
             await hold_active(unit, self._organization_id, self._project_id)
             await unit.service_accounts.insert(account, organization_id=self._organization_id)
             made = await unit.service_accounts.get(self._project_id, account.id)
-            key = await self._insert_key(unit, made, name, lifetime_s) if with_key else None
+            key = None if terms is None else await self._insert_key(unit, made, name, terms)
         self._note("service account created", account_id=account.id, project_id=self._project_id)
         return made, key
 
-    async def create_key(
-        self, account_id: str, *, name: str | None, lifetime_s: int | None
-    ) -> MintedKey:
+    async def create_key(self, account_id: str, terms: KeyTerms, *, name: str | None) -> MintedKey:
         async with self._unit() as unit:
             await hold_active(unit, self._organization_id, self._project_id)
             account = await unit.service_accounts.get(self._project_id, account_id, lock=True)
             if account.role is ServiceAccountRole.NONE:
                 raise WrongState(f"{account_id} has no role in the project; give it one first.")
-            key = await self._insert_key(unit, account, name or account.name, lifetime_s)
+            key = await self._insert_key(unit, account, name or account.name, terms)
         self._note("key created", account_id=account_id, project_id=self._project_id)
         return key
 
@@ -213,7 +209,7 @@ class ServiceAccountService(_Administration):
             account = await unit.service_accounts.get(
                 self._project_id, old.service_account_id, lock=True
             )
-            key = await self._insert_key(unit, account, old.name, None)
+            key = await self._insert_key(unit, account, old.name, KeyTerms(scopes=old.scopes))
             await unit.keys.end(old, in_s=keep_s)
         self._note("key replaced", account_id=account.id, project_id=self._project_id)
         return key
@@ -246,7 +242,7 @@ class ServiceAccountService(_Administration):
         self._note("service account deleted", account_id=account_id, project_id=self._project_id)
 
     async def _insert_key(
-        self, unit: UnitOfWork, account: ServiceAccount, name: str, lifetime_s: int | None
+        self, unit: UnitOfWork, account: ServiceAccount, name: str, terms: KeyTerms
     ) -> MintedKey:
         minted = self._keys.mint(
             KeyKind.PROJECT,
@@ -255,7 +251,10 @@ class ServiceAccountService(_Administration):
             name=name,
         )
         row: ApiKeyRow = replace(
-            minted.row, service_account_id=account.id, expires_at=expiry(lifetime_s)
+            minted.row,
+            service_account_id=account.id,
+            expires_at=expiry(terms.lifetime_s),
+            scopes=terms.scopes,
         )
         await unit.keys.insert(row)
         stored = await unit.keys.get(self._organization_id, self._project_id, row.id)
@@ -285,7 +284,10 @@ class ProjectKeyService(_Administration):
                 return [], False
             return await self._owned(unit, rows), more
 
-    async def change(self, key_id: str, *, lifetime_s: int | None) -> OwnedKey:
+    async def change(
+        self, key_id: str, *, lifetime_s: int | None, scopes: Sequence[Scope] | None
+    ) -> OwnedKey:
+        """Changes what is not `None`; no scopes are all of them."""
         async with self._unit() as unit:
             await hold_active(unit, self._organization_id, self._project_id)
             key = await unit.keys.get(self._organization_id, self._project_id, key_id)
@@ -293,6 +295,8 @@ class ProjectKeyService(_Administration):
                 raise WrongState(f"Key {key_id} has expired; make another.", code="key_expired")
             if lifetime_s is not None:
                 await unit.keys.set_expiry(key_id, int(time.time()) + lifetime_s)
+            if scopes is not None:
+                await unit.keys.set_scopes(key_id, named_scopes(scopes))
             changed = await self._one(unit, key_id)
         self._note("key changed", key=key_id, project_id=self._project_id)
         return changed

@@ -11,13 +11,15 @@ from sqlalchemy import (
     Index,
     LargeBinary,
     PrimaryKeyConstraint,
+    Text,
     UniqueConstraint,
     func,
     text,
 )
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
+from app.kit.callers import Scope
 from app.kit.sql import Base, Id, Now, Timestamp, of_own_project, of_project
 
 _WEIGHTS: Final = "share_weight BETWEEN 1e-6 AND 1e6"
@@ -101,6 +103,7 @@ class ApiKeyTable(Base):
         Index("ix_api_keys_service_account", "project_id", "service_account_id"),
         # A project key without its project would act for the whole organization.
         CheckConstraint("(kind = 'admin') = (project_id IS NULL)", name="admin_has_no_project"),
+        CheckConstraint("cardinality(scopes) > 0", name="scopes"),
     )
 
     id: Mapped[Id]
@@ -118,6 +121,8 @@ class ApiKeyTable(Base):
     """Copy of the project's value in each of its keys: one look-up shows if a key is valid."""
     last_used_at: Mapped[Timestamp | None]
     service_account_id: Mapped[str | None]
+    scopes: Mapped[list[Scope] | None] = mapped_column(ARRAY(Text))
+    """`None`: everything in its project."""
 
 
 class ServiceAccountTable(Base):

@@ -5,6 +5,7 @@ the end, unless `keep` is set; a demo that was kept is replaced by no other one.
 """
 
 import json
+import os
 import shutil
 import socket
 import subprocess
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from app.kit.processes import FAILED, INTERRUPTED, running_module
-from app.settings import inherited_environment
+from app.settings import inherited_environment, known_by_name, to_models_json
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 DATA_DIR = Path(".agent-rft") / "demo"
@@ -44,11 +45,12 @@ def run(*, keep: bool, port: int | None = None) -> int:
         stack = _up(endpoint, _free_port() if port is None else port)
         if keep:  # from here on the data stay, whatever becomes of the job
             _KEPT.touch()
-        print(f"agent-rft at {stack['base_url']}", flush=True)
+        # All that a person needs, before the job: a demo may be ended at any time.
+        print(f"OPENAI_BASE_URL={stack['base_url']} OPENAI_API_KEY={stack['api_key']}")
         print(f"see it learn: {stack['sign_in_url'] or stack['dashboard_url']}", flush=True)
         code = _first_job(stack, endpoint)
         if keep:
-            _print_stop_commands(stack, agent)
+            _print_stop_commands(agent)
     except KeyboardInterrupt:
         code = INTERRUPTED
     finally:
@@ -61,9 +63,8 @@ def run(*, keep: bool, port: int | None = None) -> int:
     return code
 
 
-def _print_stop_commands(stack: dict[str, Any], agent: subprocess.Popen[str]) -> None:
-    print(f"still running: OPENAI_BASE_URL={stack['base_url']} OPENAI_API_KEY={stack['api_key']}")
-    print(f"stop it: {_PROGRAM} down --data-dir {DATA_DIR}; kill {agent.pid}")
+def _print_stop_commands(agent: subprocess.Popen[str]) -> None:
+    print(f"still running; stop it: {_PROGRAM} down --data-dir {DATA_DIR}; kill {agent.pid}")
     print(f"remove it before the next demo: rm -r {DATA_DIR}")
 
 
@@ -81,8 +82,15 @@ def _start_agent(*, keep: bool) -> tuple[subprocess.Popen[str], str]:
 def _up(endpoint: str, port: int) -> dict[str, Any]:
     command = _cli("up", "--data-dir", str(DATA_DIR), "--port", str(port), "--detach")
     command += ["--allow-endpoint", endpoint.removeprefix("http://")]
+    # Both toys: the job trains one of them, and the pages at /teach the other.
+    models = {"AGENT_RFT_BASE_MODELS": to_models_json(known_by_name())}
     result = subprocess.run(  # noqa: S603 - our own command
-        command, stdout=subprocess.PIPE, text=True, check=False, timeout=120
+        command,
+        env={**models, **os.environ},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
+        timeout=120,
     )
     if result.returncode != 0:
         raise SystemExit(result.returncode)

@@ -51,8 +51,8 @@ def _finding(report: Reply) -> str:
 def rows(report: Reply) -> Iterator[tuple[str, ...]]:
     components = report.child("components") or NOTHING
     measures = {
-        "reward": report.child("reward"),
         "reward at temperature 0": (report.child("greedy") or NOTHING).child("reward"),
+        "reward": report.child("reward"),
         "tool calls": report.child("tool_calls"),
         "loss": report.child("loss"),
         "token accuracy": report.child("token_accuracy"),

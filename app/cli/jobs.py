@@ -141,11 +141,17 @@ def list_jobs(remote: Remote, *, limit: LimitOption = 20) -> None:
         JOBS,
         ("ID", "STATUS", "STEP", "CREATED", "MODEL"),
         lambda job: (
-            *(job.id(), job.text("status"), progress(job)),
+            *(job.id(), ended_as(job), progress(job)),
             *(job.moment("created_at"), job.text("model")),
         ),
         limit=limit,
     )
+
+
+def ended_as(job: Reply) -> str:
+    """Returns the status, and of a job that has succeeded whether its report shows a gain."""
+    status, verdict = job.text("status"), job.find("verdict", str)
+    return status if verdict is None else f"{status}, {verdict.replace('_', ' ')}"
 
 
 def progress(job: Reply) -> str:
@@ -223,7 +229,7 @@ def _print(remote: Remote, job: Reply) -> None:
     usage = job.child("usage_metrics") or NOTHING
     pairs: list[tuple[str, object]] = [
         ("id", job.id()),
-        ("status", job.text("status")),
+        ("status", ended_as(job)),
         ("step", progress(job)),
         ("model", job.text("model")),
         ("tuned model", job.find("fine_tuned_model", str)),

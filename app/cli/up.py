@@ -29,7 +29,7 @@ from app.local.layout import UpOptions
 from app.local.preparation import prepare
 from app.local.state import DataDir, EmbeddedError, ownership
 from app.local.supervisor import Announcement, Supervisor, refuse_taken_port
-from app.settings import DEFAULT_MODEL, SCHOLAR_MODEL, ConfiguredRuns, HostSettings
+from app.settings import TOYS, ConfiguredRuns, HostSettings
 
 
 def plan(arguments: Sequence[str]) -> int:
@@ -56,13 +56,6 @@ def check_base_models(models_json: str) -> int:
 
 
 _TAIL_LINES = 20
-_TOYS = {
-    DEFAULT_MODEL: "tiny-agent is a toy to try the service with: it calls the tools it is shown, "
-    "but knows only questions like those of examples/records_agent; --model serves a model of your "
-    "own",
-    SCHOLAR_MODEL: "tiny-scholar is a toy to try the recipes with: it knows only questions like "
-    "their sample rows; --model serves a model of your own",
-}
 
 
 def start(data_dir: Path, options: UpOptions, *, ready_fd: int | None) -> None:
@@ -155,9 +148,12 @@ def _show(line: str) -> None:
 
 
 def _announce(announcement: dict[str, Any]) -> None:
-    for name, line in _TOYS.items():
+    for name, knows in TOYS.items():
         if name in announcement["models"]:
-            _show(line)
+            _show(
+                f"{name.rsplit('-', 3)[0]} is a toy to try the service with: it knows only "
+                f"{knows}; --model serves a model of your own"
+            )
     print(json.dumps(announcement), flush=True)
 
 

@@ -18,7 +18,7 @@ from rich.text import Text
 from typing_extensions import override
 
 from app.cli.client import PATIENCE_S, NoAnswer, Service, ServicePatience
-from app.cli.jobs import JOBS, progress
+from app.cli.jobs import JOBS, ended_as, progress
 from app.cli.output import Output, chart, console, note
 from app.cli.remote import Remote
 from app.cli.replies import (
@@ -69,7 +69,8 @@ class State:
         error = self.reply.child("error")
         match self.status:
             case "succeeded":
-                return f"succeeded: the tuned model is {self.reply.find('fine_tuned_model', str)}"
+                said, model = ended_as(self.reply), self.reply.find("fine_tuned_model", str)
+                return f"{said}: the tuned model is {model}"
             case "paused":
                 return f"paused at step {self.progress}: agent-rft jobs resume {self.id}"
             case "failed" if error is not None:

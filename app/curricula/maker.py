@@ -3,6 +3,7 @@
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -62,8 +63,8 @@ class CurriculumMaker:
     async def preview(
         self, sources: Sequence[AnySource], options: CurriculumOptions
     ) -> CollectedRows:
-        """Returns what `create` would make, with every fault; stores nothing."""
-        async with self._collected(sources, options) as curriculum:
+        """Returns what `create` would make of the first rows, with their faults; stores nothing."""
+        async with self._collected(sources, options, preview=True) as curriculum:
             return curriculum.collected
 
     async def create(
@@ -98,7 +99,7 @@ class CurriculumMaker:
 
     @asynccontextmanager
     async def _collected(
-        self, sources: Sequence[AnySource], options: CurriculumOptions
+        self, sources: Sequence[AnySource], options: CurriculumOptions, *, preview: bool = False
     ) -> AsyncIterator[CollectedCurriculum]:
         inspections = self._ports.inspections
         async with AsyncExitStack() as stack:
@@ -108,8 +109,9 @@ class CurriculumMaker:
                 raise refused_value(
                     "method", "rows from feedback are for 'supervised' and 'dpo' jobs"
                 )
+            read = partial(collect_rows, preview=preview)
             collected = await inspections.run(
-                self._tenant, collect_rows, tuple(copied.files), options, directory
+                self._tenant, read, tuple(copied.files), options, directory
             )
             yield CollectedCurriculum(collected, copied, directory)
 

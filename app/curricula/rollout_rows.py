@@ -8,13 +8,15 @@ from types import MappingProxyType
 from typing import Any, BinaryIO, Final, Literal, Self, assert_never
 
 from app.curricula.curricula import CurriculumSplit
+from app.files.conversations import BROKEN_CALL
 from app.files.rows import is_blank
 from app.jobs.file_checks import lines_of
 from app.jobs.supervised import MethodType
 from app.kit.fields import Json
 from app.kit.ids import Split
+from app.rollouts.trajectory import chat_messages
 
-_MESSAGE_KEYS: Final = ("role", "content", "name", "tool_calls", "tool_call_id")
+_MESSAGE_KEYS: Final = ("role", "content", "name", "tool_calls", "tool_call_id", BROKEN_CALL)
 _Row = tuple[CurriculumSplit, int]
 UnpairedCode = Literal["pair_with_calls", "pair_of_equal_answers"]
 UNPAIRED: Final = MappingProxyType[UnpairedCode, str](
@@ -162,7 +164,7 @@ def _row_of(rollout: Json) -> _Row:
 def _messages(rollout: Json) -> list[Json]:
     return [
         {key: message[key] for key in _MESSAGE_KEYS if message.get(key) is not None}
-        for message in rollout["messages"]
+        for message in chat_messages(rollout["messages"])
     ]
 
 

@@ -9,13 +9,13 @@ from typing import Annotated, Any, Final, Self
 from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, model_validator
 from pydantic_core import PydanticCustomError
 
-from app.files.datasets import row_faults
-from app.files.rows import MIN_EXAMPLES, tools_faults
+from app.files.function_tools import tools_faults
+from app.files.rows import MIN_EXAMPLES, reinforcement_row_faults
 from app.graders.grader_model import JudgeBaseUrl, JudgeSampling, check_headers
 from app.graders.judge import JudgeFault, JudgeQuestion, JudgeReply, Judges, sampling_of
 from app.jobs.reinforcement import MAX_TOOLS
 from app.kit.errors import InvalidRequest, refused_value
-from app.kit.fields import DescribedModel, Json, JudgeName, SecretHeaders, parameter
+from app.kit.fields import DescribedModel, Json, JudgeName, SecretHeaders
 from app.kit.ids import new_id
 from app.kit.schemas import ClosedBody
 from app.kit.slots import RETRY_LONG_WORK_AFTER_S, ProjectSlots
@@ -214,9 +214,8 @@ def scenario_slots() -> ProjectSlots:
 
 def check_tools(plan: GenerateScenarios) -> None:
     """Raises `InvalidRequest` for tools that no row may have, or too large for so many rows."""
-    for pointer, fault in tools_faults(plan.tools, "tools", callable_names=None):
-        path = tuple(int(part) if part.isdigit() else part for part in pointer.split("/"))
-        raise refused_value(parameter("", path), fault)
+    for fault in tools_faults(plan.tools, ("tools",)):
+        raise fault
     repeated = json.dumps([plan.tools, plan.system_prompt], ensure_ascii=False)
     size = len(repeated.encode(errors="surrogatepass"))
     if size * plan.wanted > MAX_ROWS_BYTES:
@@ -273,7 +272,7 @@ class ScenarioWriter:
         """Keeps new scenarios that may be rows, on a thread: each is compared with all others."""
         for scenario in written:
             row = {"messages": _messages(self._plan, scenario)}
-            if next(row_faults(row, None), None) is not None:
+            if next(reinforcement_row_faults(row, None), None) is not None:
                 self._result.unusable += 1
             else:
                 self._found.add(scenario)

@@ -111,7 +111,9 @@ class PreviewedFile(DescribedModel):
 
 
 class CurriculumPreview(_Counts):
-    """The contents of a curriculum that is not made; nothing is stored."""
+    """The contents of a curriculum that is not made, of its first 64 MiB of rows; nothing is
+    stored.
+    """
 
     object: Literal["curriculum.preview"] = "curriculum.preview"
     usable: bool

@@ -2,9 +2,11 @@
 
 import json
 from collections import Counter
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import BinaryIO, Final, assert_never
+from typing import Any, BinaryIO, Final, assert_never
 
 from app.curricula.columns import (
     ColumnMap,
@@ -44,6 +46,8 @@ from app.files.files import MAX_FILE_BYTES
 from app.files.hub_data_sets import HubLocation, open_data_set
 from app.files.table_formats import OpenedTable, SourceFile, TableRecord, open_table
 from app.files.table_texts import TableFault
+from app.files.unread_parts import UNREAD_PART, unread_parts
+from app.graders.choice import EMPTY_REFERENCE, empty_references
 from app.jobs.supervised import MethodType
 from app.kit.errors import EndpointRefused
 from app.kit.fields import Json
@@ -51,6 +55,9 @@ from app.kit.hub import DataSetFault
 from app.teaching.feedback.feedback import digest
 from app.teaching.feedback.rows import people_of
 
+MOST_FAULTS: Final = 100
+"""Faulty rows after which no further one is read, where they refuse the curriculum."""
+PREVIEW_BYTES: Final = 64 * 1024 * 1024
 _FORMULA: Final = ("=", "+", "-", "@")
 
 
@@ -89,8 +96,18 @@ class SourceRows:
 
     def row(self, line: int, record: Json) -> TableRecord:
         if self._table.from_feedback or _is_row(record, self._method, self._table.columns):
-            return labelled_row(record, self._row_columns(record))
-        return self._mapped(record, self._table_columns(record), line)
+            columns = self._row_columns(record)
+            return labelled_row(self._unfilled(record, _CONVERSATIONS[self._method]), columns)
+        columns = self._table_columns(record)
+        nested = {"tools", *(columns.get(role) for role in ("messages", "chosen", "rejected"))}
+        return self._mapped(self._unfilled(record, nested), columns, line)
+
+    def _unfilled(self, record: Json, names: Collection[str | None]) -> Json:
+        if self._reading.format != "parquet":
+            return record
+        return {
+            name: without_nulls(value) if name in names else value for name, value in record.items()
+        }
 
     def _row_columns(self, record: Json) -> ColumnMap:
         if self._labels is None:
@@ -142,6 +159,25 @@ class SourceRows:
             return str(fault)
 
 
+_CONVERSATIONS: Final[Mapping[MethodType, Collection[str]]] = {
+    "reinforcement": ("messages", "tools"),
+    "supervised": ("messages", "tools"),
+    "dpo": ("input", "preferred_output", "non_preferred_output"),
+}
+
+
+def without_nulls(value: Any) -> Any:
+    """Returns a nested value of a table without the nulls that stand for keys of other rows, and
+    without objects that have nothing else.
+    """
+    if isinstance(value, list):
+        return [without_nulls(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    kept = {name: without_nulls(each) for name, each in value.items() if each is not None}
+    return {name: each for name, each in kept.items() if each != {} or value[name] == {}}
+
+
 def _is_row(record: Json, method: MethodType, columns: Columns) -> bool:
     """Returns whether a record is a row already; a column for messages or prompt says no."""
     if columns.prompt is not None or columns.messages is not None:
@@ -174,16 +210,19 @@ CollectedSource = TableFile | PlayedRollouts | HubFiles
 
 
 def collect_rows(
-    sources: tuple[CollectedSource, ...], options: CurriculumOptions, directory: Path
+    sources: tuple[CollectedSource, ...],
+    options: CurriculumOptions,
+    directory: Path,
+    *,
+    preview: bool = False,
 ) -> CollectedRows:
+    """A `preview` ends after its first rows, a making of a curriculum at its limits."""
     found = CollectedRows()
-    rows = _RowCollector(options, found)
+    rows = _RowCollector(options, found, preview=preview)
     with (directory / ALL_ROWS).open("wb") as out:
         for each in sources:
             rows.add(each, out)
-            if not {"too_many_rows", "too_many_bytes"}.isdisjoint(
-                code for code, _ in found.findings.found
-            ):
+            if rows.ended:
                 break
     found.people = sorted(rows.people)
     if found.rows == 0 and found.findings.error is None:
@@ -198,9 +237,13 @@ def collect_rows(
 
 
 class _RowCollector:
-    def __init__(self, options: CurriculumOptions, found: CollectedRows) -> None:
+    def __init__(self, options: CurriculumOptions, found: CollectedRows, *, preview: bool) -> None:
         self._options = options
         self._found = found
+        self._preview = preview
+        self._faults = 0
+        self.ended = False
+        """True when no further row is read."""
         self.stratified = list[StratifiedRow]()
         self.people = set[str]()
         self.repeats = 0
@@ -269,55 +312,78 @@ class _RowCollector:
             row = record if isinstance(record, str) else rows.row(line, record)
             reading.rows += 1
             self._read[table.source] += 1
-            if not self._take(table, line, row, out):
-                return
+            self._take(table, line, row, out)
 
     def _is_full(self, source: int, limit: int | None) -> bool:
-        if limit is None or self._read[source] < limit:
-            return False
+        if self.ended or limit is None or self._read[source] < limit:
+            return self.ended
         message = f"Only the first {limit} rows are read: 'limit' says so."
         self._found.findings.add("info", "limited", message, source=source)
         return True
 
-    def _take(self, each: TableFile, line: int, record: TableRecord, out: BinaryIO) -> bool:
-        """Writes a row; returns false at the first one that no curriculum has room for."""
+    def _take(self, each: TableFile, line: int, record: TableRecord, out: BinaryIO) -> None:
+        """Writes a row, or ends at the first one that no curriculum has room for."""
         if isinstance(record, str):
             self._refuse(each.source, line, record)
-            return True
+            return
         content = _line(record)
         for fault in inspect_row(self._options.method, content, line)[1][:1]:
             self._refuse(each.source, line, f"{fault.pointer} {fault.message}".strip())
-            return True
+            return
+        self._bytes += len(content)
+        self.ended = self._has_no_room(each, line)
+        if self.ended:
+            return
+        out.write(content)
+        for pointer, why in unread_parts(self._options.method, record):
+            self._found.findings.add(
+                *("warning", UNREAD_PART, f"{pointer}: {why}."), source=each.source, line=line
+            )
+        if self._options.method == "reinforcement":
+            self._warn(each.source, line, record)
+        self._note(each, record, content)
+
+    def _has_no_room(self, each: TableFile, line: int) -> bool:
+        name, findings = each.file.filename[:64], self._found.findings
         if self._found.rows == MAX_ROWS:
             message = (
-                f"Line {line} of '{each.file.filename[:64]}' is one row too many: a curriculum may "
-                f"have at most {MAX_ROWS} rows. Send 'limit' for fewer."
+                f"Line {line} of '{name}' is one row too many: a curriculum may have at most "
+                f"{MAX_ROWS} rows. Send 'limit' for fewer."
             )
-            self._found.findings.add("error", "too_many_rows", message, source=each.source)
-            return False
-        self._bytes += len(content)
-        if self._bytes > MAX_FILE_BYTES:
+            findings.add("error", "too_many_rows", message, source=each.source)
+        elif self._bytes > MAX_FILE_BYTES:
             message = (
-                f"The rows up to line {line} of '{each.file.filename[:64]}' have more than "
-                f"{MAX_FILE_BYTES} bytes, the limit of a file. Send 'limit' for fewer rows."
+                f"The rows up to line {line} of '{name}' have more than {MAX_FILE_BYTES} bytes, "
+                "the limit of a file. Send 'limit' for fewer rows."
             )
-            self._found.findings.add("error", "too_many_bytes", message, source=each.source)
+            findings.add("error", "too_many_bytes", message, source=each.source)
+        elif self._preview and self._bytes > PREVIEW_BYTES:
+            message = (
+                f"The preview ends before line {line} of '{name}', for it reads {PREVIEW_BYTES} "
+                "bytes of rows: counts and findings are those of the rows up to there."
+            )
+            findings.add("info", "preview_ended", message, source=each.source)
+        else:
             return False
-        out.write(content)
-        if self._options.method == "reinforcement" and has_unread_difficulty(record):
-            self._found.findings.add(
-                *("warning", UNREAD_DIFFICULTY, UNREAD_DIFFICULTY_MESSAGE),
-                source=each.source,
-                line=line,
-            )
-        self._note(each, record, content)
         return True
+
+    def _warn(self, source: int, line: int, row: Json) -> None:
+        add = partial(self._found.findings.add, "warning", source=source, line=line)
+        if has_unread_difficulty(row):
+            add(UNREAD_DIFFICULTY, UNREAD_DIFFICULTY_MESSAGE)
+        for key in empty_references(row):
+            add(EMPTY_REFERENCE, f"A reference is null, NaN or blank, such as '{key}': it is none.")
 
     def _refuse(self, source: int, line: int, fault: str) -> None:
         message = f"Line {line}: {fault}."
         match self._options.invalid_rows:
             case "refuse":
                 self._found.findings.add("error", "invalid_row", message, source=source, line=line)
+                self._faults += 1
+                if self._faults == MOST_FAULTS:
+                    message = f"No row after line {line} was read: {MOST_FAULTS} rows have faults."
+                    self._found.findings.add("info", "reading_ended", message, source=source)
+                    self.ended = True
             case "skip":
                 self._found.skipped_rows += 1
                 self._found.findings.add(

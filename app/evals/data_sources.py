@@ -9,16 +9,24 @@ from typing import Annotated, Any, ClassVar, Final, Literal, assert_never
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter
 from pydantic_core import PydanticCustomError
 
+from app.files.conversations import conversation_faults
 from app.files.rows import DatasetError, load_line
 from app.graders.definitions import read_grader
 from app.graders.grader_model import MAX_MESSAGES, FewMessages, JudgeMessage
 from app.graders.template_faults import SAMPLE_KEYS, WHOLE, parts_read, placeholders, template_fault
 from app.graders.template_faults import path_fault as sample_path_fault
-from app.graders.templates import Placeholder, TemplateError, parse_template
+from app.graders.templates import (
+    MissingVariable,
+    Placeholder,
+    RenderedTooLong,
+    TemplateError,
+    parse_template,
+)
 from app.kit.errors import InvalidRequest, refused_value
 from app.kit.faults import NOT_AVAILABLE, refused_wholly
 from app.kit.fields import FieldKind, Json, Path, WalkedField, parameter, walk_fields
 from app.models.chat_parameters import check_parameters
+from app.models.models import STUDENT_TEMPERATURE, StudentVersion
 
 MAX_ITEMS: Final = 10_000
 """Output items of one run: one for each sample of each row."""
@@ -124,6 +132,8 @@ class _SamplingSource(_SourcePart):
     sampling_params: SentSampling = SentSampling()
     samples_per_item: Annotated[int, Field(ge=1, le=MAX_SAMPLES_PER_ITEM, strict=True)] = 1
     """Answers to each item, which judges of groups compare with each other; an extension."""
+    instructions: str | None = None
+    """System message of items that have none; an extension."""
 
     @property
     def samples(self) -> int:
@@ -152,6 +162,18 @@ class AttachedSource(_SamplingSource):
 
 DataSource = Annotated[JsonlSource | SampledSource, Field(discriminator="type")]
 DATA_SOURCE: Final[TypeAdapter[JsonlSource | SampledSource]] = TypeAdapter(DataSource)
+
+
+def asked_of_student(data_source: Json, version: StudentVersion) -> Json:
+    """Returns the data source that asks a version of a student as a chat with it would."""
+    sent = data_source.get("sampling_params") or {}
+    chosen = {name: value for name, value in sent.items() if value is not None}
+    return {
+        "instructions": version.instructions,
+        **data_source,
+        "model": version.model,
+        "sampling_params": {"temperature": STUDENT_TEMPERATURE, **chosen},
+    }
 
 
 def planned_items(source: JsonlSource | SampledSource) -> int:
@@ -396,6 +418,7 @@ def data_source_faults(
     read = [*_read_by_templates(walked), *_read_by_reference(source)]
     yield from _samples_read(read)
     yield from _missing_fields(source, read)
+    yield from _unusable_conversations(source)
     yield from _too_many_samples(source)
     yield from _ungradable_rows(source, criteria)
 
@@ -437,6 +460,41 @@ def _read_by_reference(source: JsonlSource | SampledSource) -> Iterator[_Reading
         case SampledSource(input_messages=ItemReference(item_reference=reference)):
             for each in placeholders("{{" + reference + "}}"):
                 yield ("input_messages", "item_reference"), each
+        case JsonlSource() | SampledSource():
+            return
+        case _:
+            assert_never(source)
+
+
+class UnusableItem(Exception):
+    """No prompt can be built from the item; users read the text."""
+
+
+def messages_at(path: str, item: Json) -> list[Json]:
+    """Returns the conversation at `path` of an item. Raises `UnusableItem` by the chat's rules, and
+    what a template raises.
+    """
+    text = parse_template("{{" + path + "}}").render(sample={}, item=item)
+    try:
+        messages = json.loads(text)
+    except ValueError:
+        messages = text
+    for fault in conversation_faults(messages, (path,)):
+        raise UnusableItem(fault.message)
+    conversation: list[Json] = messages
+    return conversation
+
+
+def _unusable_conversations(source: JsonlSource | SampledSource) -> Iterator[InvalidRequest]:
+    match source:
+        case SampledSource(input_messages=ItemReference(item_reference=reference)):
+            for number, row in enumerate(source.source.rows):
+                try:
+                    messages_at(reference, row.item)
+                except UnusableItem as fault:
+                    yield _invalid((*_ROWS, number, "item"), str(fault).removesuffix("."))
+                except (MissingVariable, RenderedTooLong):
+                    continue  # an item without it has the status `error`, as in a file
         case JsonlSource() | SampledSource():
             return
         case _:

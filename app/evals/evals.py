@@ -368,7 +368,7 @@ class ValidationItems:
         last = max(0, len(rollout.trace["turns"]) - 1)
         return {
             "seed": key_of(rollout).seed(self.job.seed, last),
-            "temperature": _temperature(self.job),
+            "temperature": eval_temperature(self.job),
             "top_p": _TOP_P,
             "max_completion_tokens": turn_limit,
         }
@@ -423,7 +423,7 @@ def _model(job: Job, validation: ValidationCounts) -> str:
     return validation.checkpoint or job.model
 
 
-def _temperature(job: Job) -> float:
+def eval_temperature(job: Job) -> float:
     sent = (job.method.options.get("hyperparameters") or {}).get("eval_temperature")
     return 1.0 if sent in (None, "auto") else float(sent)
 

@@ -16,6 +16,7 @@ from app.evals.data_sources import (
     TEXT,
     JsonlSource,
     SampledSource,
+    asked_of_student,
     data_source_faults,
     path_fault,
     planned_items,
@@ -55,8 +56,8 @@ from app.kit.job_queue import JobQueue
 from app.kit.json_schemas import schema_fault
 from app.kit.objects import Objects
 from app.kit.redaction import SecretValues, redact_in_place
-from app.models.models import BaseModelSpec, base_of, student_named
-from app.models.service import JudgeModels, ModelService
+from app.models.models import BaseModelSpec, base_of
+from app.models.service import CallableModel, JudgeModels, ModelService
 from app.rollouts.rollouts import Baseline, RolloutRow
 from app.tools.definition_check import check_definitions
 from app.tools.registry_service import MAX_DEFINITION_BYTES, RegistryPorts
@@ -348,14 +349,14 @@ class EvalRunService:
         rows = source.source
         model = await self._model_of(source)
         data_source = source.model_dump(mode="json", exclude_unset=True)
-        if model is not None:
-            data_source["model"] = model
+        if model is not None and model.version is not None:
+            data_source = asked_of_student(data_source, model.version)
         run = EvalRun(
             id=new_id("evalrun_"),
             eval_id=eval_id,
             name=name or of.name,
             status=EvalRunStatus.QUEUED,
-            model=model,
+            model=data_source.get("model"),
             data_source=data_source,
             metadata=metadata,
         )
@@ -432,10 +433,10 @@ class EvalRunService:
         if of.job_id is not None:
             raise WrongState(f"Run {run_id} is a validation of job {of.job_id}.")
 
-    async def _model_of(self, source: JsonlSource | SampledSource) -> str | None:
-        """Returns the model to sample: as it was named, or the one that answers for a student now.
-        A run samples one model to its end. Raises `InvalidRequest` for an unknown model, and for a
-        format that its engine cannot give.
+    async def _model_of(self, source: JsonlSource | SampledSource) -> CallableModel | None:
+        """Returns the model to sample, of a student the one that answers now: a run samples one
+        model to its end. Raises `InvalidRequest` for an unknown model, and for a format that its
+        engine cannot give.
         """
         if not isinstance(source, SampledSource):
             return None
@@ -450,4 +451,4 @@ class EvalRunService:
             formats = await self._models.response_formats(model)
             if formats is not None and requested_format(source) not in formats:
                 raise unavailable_format(source, formats, root=ROOT)
-        return name if student_named(name) is None else model.name
+        return model

@@ -1,95 +1,139 @@
-"""Checks a chat's messages and tools, and writes them as every engine reads them."""
+"""The one check of a conversation, of chats and of rows, and how every engine reads it."""
 
 import json
-from collections.abc import Iterable
-from re import compile as pattern
+from collections.abc import Iterator, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
-from app.jobs.reinforcement import MAX_TOOLS
-from app.kit.errors import InvalidRequest, missing_parameter
-from app.kit.fields import Json
-from app.kit.json_schemas import refuse_function_schema
+from app.files.shape_faults import (
+    SHOWN,
+    ShapeFault,
+    invalid_type,
+    invalid_value,
+    missing,
+    not_one_of,
+    required_text_faults,
+    shown,
+    text_faults,
+    too_long,
+    unknown_in,
+    unknown_parameter,
+    unsupported_parameter,
+    unsupported_value,
+)
+from app.kit.fields import Json, Path, parameter
 from app.kit.strict_json import TooManyValues, strict_loads
-from app.kit.texts import PATTERNS, TOOL_NAME
+from app.models.chat import with_names_of_calls
 
 MAX_MESSAGES: Final = 2048
-_SHOWN: Final = 64
 _COPIED: Final = ("role", "name", "tool_call_id")
 
 
 def check_conversation(messages: list[Any]) -> None:
-    if not messages:
-        raise InvalidRequest(
-            "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an "
-            "empty array instead.",
-            param="messages",
-            code="empty_array",
-        )
-    if len(messages) > MAX_MESSAGES:
-        raise InvalidRequest(
-            f"Invalid 'messages': array too long. Expected an array with maximum length "
-            f"{MAX_MESSAGES}, but got an array with length {len(messages)} instead.",
-            param="messages",
-            code="array_above_max_length",
-        )
-    calls = _Calls({}, param="")
+    """Raises the first fault of a chat's messages. A row may have keys of its own, a chat none."""
+    for fault in conversation_faults(messages, ("messages",)):
+        raise fault
+    for path in unknown_keys(messages, ("messages",)):
+        raise unknown_parameter(path)
+
+
+def conversation_faults(
+    messages: Any, path: Path, *, ends_with_calls: bool = False
+) -> Iterator[ShapeFault]:
+    """Yields faults of a conversation, whose calls are answered one by one in the messages that
+    follow. `ends_with_calls` is true where the last message is an answer to learn.
+    """
+    if not isinstance(messages, list):
+        yield invalid_type(path, "an array", messages)
+        return
+    size = _size_fault(messages, path)
+    if size is not None:
+        yield size
+        return
+    calls = _Calls({}, ())
     for position, message in enumerate(messages):
-        param = f"messages[{position}]"
-        check_message(message, param)
+        at = (*path, position)
+        own = list(message_faults(message, at))
+        yield from own
+        if own:  # the calls of what follows are not known
+            for rest, other in enumerate(messages[position + 1 :], start=position + 1):
+                yield from message_faults(other, (*path, rest))
+            return
         if message["role"] == "tool":
-            calls.answer(message, param)
+            yield from calls.answer(message, at)
         else:
-            calls.refuse_unanswered()
-            calls = _Calls(message, param=param)
-    calls.refuse_unanswered()
+            yield from calls.unanswered()
+            calls = _Calls(message, at)
+    if not ends_with_calls or messages[-1]["role"] != "assistant":
+        yield from calls.unanswered()
+
+
+def _size_fault(messages: list[Any], path: Path) -> ShapeFault | None:
+    if not messages:
+        return ShapeFault(
+            path,
+            "it must have at least one message",
+            code="empty_array",
+            sentence=f"Invalid '{shown(path)}': empty array. Expected an array with minimum "
+            "length 1, but got an empty array instead.",
+        )
+    return too_long(messages, path, MAX_MESSAGES)
 
 
 class _Calls:
-    def __init__(self, message: Json, *, param: str) -> None:
-        self._param = param
+    def __init__(self, message: Json, path: Path) -> None:
+        self._path = path
         self._calls = [call["id"] for call in message.get("tool_calls") or ()]
         broken = message.get(BROKEN_CALL)
         self._ids = {*self._calls, *((broken["tool_call_id"],) if broken is not None else ())}
-        self._answered: dict[str, str] = {}
+        self._answered: dict[str, Path] = {}
 
-    def answer(self, message: Json, param: str) -> None:
-        required_text(message, "tool_call_id", param)
+    def answer(self, message: Json, path: Path) -> Iterator[ShapeFault]:
         answered = message["tool_call_id"]
         if not self._ids:
-            raise InvalidRequest(
-                "Invalid parameter: messages with role 'tool' must be a response to a preceding "
-                "message with 'tool_calls'.",
-                param=f"{param}.role",
-                code="invalid_value",
+            reason = (
+                "messages with role 'tool' must be a response to a preceding message with "
+                "'tool_calls'"
             )
-        if answered not in self._ids:
-            raise InvalidRequest(
-                f"Invalid parameter: 'tool_call_id' of '{answered[:_SHOWN]}' not found in "
-                "'tool_calls' of previous message.",
-                param=f"{param}.tool_call_id",
-                code="invalid_value",
+            yield ShapeFault((*path, "role"), reason, sentence=f"Invalid parameter: {reason}.")
+        elif answered not in self._ids:
+            reason = (
+                f"'tool_call_id' of '{answered[:SHOWN]}' not found in 'tool_calls' of previous "
+                "message"
             )
-        first = self._answered.setdefault(answered, param)
-        if first != param:
-            reason = f"'{first}' answers the call '{answered[:_SHOWN]}' already"
-            raise invalid_value(f"{param}.tool_call_id", reason)
+            sentence = f"Invalid parameter: {reason}."
+            yield ShapeFault((*path, "tool_call_id"), reason, sentence=sentence)
+        elif self._answered.setdefault(answered, path) != path:
+            first = parameter("", self._answered[answered])
+            reason = f"'{first}' answers the call '{answered[:SHOWN]}' already"
+            yield invalid_value((*path, "tool_call_id"), reason)
 
-    def refuse_unanswered(self) -> None:
+    def unanswered(self) -> Iterator[ShapeFault]:
         missing = [call for call in self._calls if call not in self._answered]
         if missing:
-            listed = ", ".join(call[:_SHOWN] for call in missing[:_SHOWN])
-            raise InvalidRequest(
-                "An assistant message with 'tool_calls' must be followed by tool messages "
+            listed = ", ".join(call[:SHOWN] for call in missing[:SHOWN])
+            reason = (
+                "an assistant message with 'tool_calls' must be followed by tool messages "
                 "responding to each 'tool_call_id'. The following tool_call_ids did not have "
-                f"response messages: {listed}.",
-                param=f"{self._param}.tool_calls",
-                code="invalid_value",
+                f"response messages: {listed}"
             )
+            sentence = f"A{reason[1:]}."
+            yield ShapeFault((*self._path, "tool_calls"), reason, sentence=sentence)
+
+
+INSTRUCTIONS: Final = ("system", "developer")
+"""Roles of a message that instructs the model."""
+
+
+def instructed(messages: list[Json], instructions: str | None) -> list[Json]:
+    """Puts instructions before a conversation that has none of its own."""
+    if instructions is None or any(message["role"] in INSTRUCTIONS for message in messages):
+        return messages
+    return [{"role": "system", "content": instructions}, *messages]
 
 
 def engine_messages(messages: list[Json]) -> list[Json]:
-    return list(map(_engine_message, messages))
+    return with_names_of_calls(list(map(_engine_message, messages)))
 
 
 def _engine_message(message: Json) -> Json:
@@ -99,12 +143,16 @@ def _engine_message(message: Json) -> Json:
         # vLLM would write a line break between two parts, and training writes nothing.
         content = "".join(part[part["type"]] for part in content)
     written["content"] = content or message.get("refusal") or content
-    reasoning = next((message[name] for name in REASONING if message.get(name) is not None), None)
-    if reasoning is not None:
-        written |= dict.fromkeys(REASONING, reasoning)
+    written |= reasoning_of_message(message)
     if message.get("tool_calls"):
         written["tool_calls"] = [_engine_call(call) for call in message["tool_calls"]]
     return written
+
+
+def reasoning_of_message(message: Json) -> Json:
+    """Returns the reasoning under both of its names, of which a chat template reads one."""
+    given = next((message[name] for name in REASONING if message.get(name) is not None), None)
+    return {} if given is None else dict.fromkeys(REASONING, given)
 
 
 def _engine_call(call: Json) -> Json:
@@ -114,6 +162,12 @@ def _engine_call(call: Json) -> Json:
 
 BROKEN_CALL: Final = "tool_call_error"
 """Field of an assistant message whose tool call could not be parsed (`docs/tool-loop.md`)."""
+
+
+def broken_call(message: str, *, tool_call_id: str) -> Json:
+    return {"type": "unparsable_tool_call", "message": message, "tool_call_id": tool_call_id}
+
+
 REASONING: Final = ("reasoning", "reasoning_content")
 """Names of an assistant message's reasoning; engines and chat templates differ in them."""
 _ROLES: Final = ("system", "assistant", "user", "tool", "developer")
@@ -135,311 +189,153 @@ _REPLACES_CONTENT: Final = ("tool_calls", "refusal", *REASONING)
 """Fields that an assistant message may have instead of content; a turn may end in reasoning."""
 
 
-def check_message(message: Any, param: str) -> None:
+def unknown_keys(messages: Sequence[Json], path: Path) -> Iterator[Path]:
+    """Yields the places of keys that no engine reads, in messages without a fault."""
+    for position, message in enumerate(messages):
+        at = (*path, position)
+        yield from unknown_in(message, _KEYS.get(message["role"], _EVERY_ROLE), at)
+        content = message.get("content")
+        for number, part in enumerate(content if isinstance(content, list) else ()):
+            yield from unknown_in(part, ("type", part["type"]), (*at, "content", number))
+        for number, call in enumerate(message.get("tool_calls") or ()):
+            inner = (*at, "tool_calls", number)
+            yield from unknown_in(call, _CALL_KEYS, inner)
+            yield from unknown_in(call["function"], _FUNCTION_KEYS, (*inner, "function"))
+
+
+def message_faults(
+    message: Any, path: Path, *, any_arguments: bool = False
+) -> Iterator[ShapeFault]:
+    """Yields faults of one message. `any_arguments` lets calls have arguments that no parser
+    reads, as a rejected answer may.
+    """
     if not isinstance(message, dict):
-        raise invalid_type(param, "an object", message)
-    role = _checked_role(message.get("role"), f"{param}.role")
+        yield invalid_type(path, "an object", message)
+        return
+    role = message.get("role")
+    wrong_role = _role_fault(role, (*path, "role"))
+    if wrong_role is not None:
+        yield wrong_role
+        return
     if message.get("function_call") is not None:
-        raise unsupported_parameter(f"{param}.function_call", "Use 'tool_calls' instead.")
+        yield unsupported_parameter((*path, "function_call"), "Use 'tool_calls' instead.")
     if message.get("audio") is not None:
-        raise unsupported_parameter(f"{param}.audio", "Messages are text.")
+        yield unsupported_parameter((*path, "audio"), "Messages are text.")
     if role != "assistant" and message.get("tool_calls") is not None:
         reason = "only messages with role 'assistant' have tool calls"
-        raise invalid_value(f"{param}.tool_calls", reason)
-    refuse_unknown(message, _KEYS.get(role, _EVERY_ROLE), param)
-    for name in ("name", "refusal", *REASONING):
-        optional_text(message, name, param)
+        yield invalid_value((*path, "tool_calls"), reason)
+        return
+    texts = ("name", "refusal", *REASONING) if role == "assistant" else ("name",)
+    yield from text_faults(message, texts, path)
+    if role == "tool":
+        yield from required_text_faults(message, ("tool_call_id",), path)
     if message.get("tool_calls") is not None:
-        _check_calls(message["tool_calls"], f"{param}.tool_calls")
-    _check_content(message, param)
+        calls = message["tool_calls"]
+        yield from _calls_faults(calls, (*path, "tool_calls"), any_arguments=any_arguments)
+    yield from _content_faults(message, path)
     if role == "assistant":
-        _check_assistant(message, param)
+        yield from _assistant_faults(message, path)
 
 
-def _checked_role(role: Any, param: str) -> str:
+def _role_fault(role: Any, path: Path) -> ShapeFault | None:
     if role is None:
-        raise missing_parameter(param)
+        return missing(path)
     if role == "function":
-        raise unsupported_value(param, role, ("tool",))
-    if role not in _ROLES:
-        raise not_one_of(param, role, _ROLES)
-    return str(role)
+        return unsupported_value(path, role, ("tool",))
+    return None if role in _ROLES else not_one_of(path, role, _ROLES)
 
 
-def refuse_unknown(holder: Json, known: Iterable[str], param: str) -> None:
-    for key, value in holder.items():
-        if key not in known and value is not None:
-            raise unknown_parameter(f"{param}.{key[:64]}")
-
-
-def optional_text(holder: Json, name: str, param: str) -> None:
-    if holder.get(name) is not None and not isinstance(holder[name], str):
-        raise invalid_type(f"{param}.{name}", "a string", holder[name])
-
-
-def required_text(holder: Json, name: str, param: str) -> None:
-    if holder.get(name) is None:
-        raise missing_parameter(f"{param}.{name}")
-    optional_text(holder, name, param)
-
-
-def _check_content(message: Json, param: str) -> None:
-    content, role = message.get("content"), message["role"]
+def _content_faults(message: Json, path: Path) -> Iterator[ShapeFault]:
+    content, role, at = message.get("content"), message["role"], (*path, "content")
     if content is None and role == "assistant" and any(map(message.get, _REPLACES_CONTENT)):
         return
     if "content" not in message:
-        raise missing_parameter(f"{param}.content")
-    if isinstance(content, str):
-        return
-    if not isinstance(content, list):
-        raise invalid_type(f"{param}.content", "a string or an array of text parts", content)
-    for position, part in enumerate(content):
-        _check_part(part, f"{param}.content", position, _PARTS.get(role, ("text",)))
+        yield missing(at)
+    elif isinstance(content, list):
+        kinds = _PARTS.get(role, ("text",))
+        for position, part in enumerate(content):
+            yield from _part_faults(part, at, position, kinds)
+    elif not isinstance(content, str):
+        yield invalid_type(at, "a string or an array of text parts", content)
 
 
-def _check_part(part: Any, param: str, position: int, kinds: tuple[str, ...]) -> None:
+def _part_faults(
+    part: Any, path: Path, position: int, kinds: tuple[str, ...]
+) -> Iterator[ShapeFault]:
     if not isinstance(part, dict):
-        raise invalid_type(f"{param}[{position}]", "an object", part)
+        yield invalid_type((*path, position), "an object", part)
+        return
     kind = part.get("type")
     if kind not in kinds:  # an engine would fetch an image by its address
-        raise unsupported_value(param, kind, kinds)
-    refuse_unknown(part, ("type", kind), f"{param}[{position}]")
-    if not isinstance(part.get(kind), str):
-        raise invalid_type(f"{param}[{position}].{kind}", "a string", part.get(kind))
+        yield unsupported_value(path, kind, kinds)
+    elif not isinstance(part.get(kind), str):
+        yield invalid_type((*path, position, kind), "a string", part.get(kind))
 
 
-def _check_assistant(message: Json, param: str) -> None:
+def _assistant_faults(message: Json, path: Path) -> Iterator[ShapeFault]:
     if message.get("refusal") and message.get("content"):
         reason = "a message has content or a refusal, not both; send one of them"
-        raise invalid_value(f"{param}.refusal", reason)
+        yield invalid_value((*path, "refusal"), reason)
     first, second = (message.get(name) for name in REASONING)
     if first is not None and second is not None and first != second:
         reason = f"it differs from '{REASONING[0]}', its other name; send one of them"
-        raise invalid_value(f"{param}.{REASONING[1]}", reason)
-    broken = message.get(BROKEN_CALL)
-    if broken is not None:
-        if not isinstance(broken, dict):
-            raise invalid_type(f"{param}.{BROKEN_CALL}", "an object", broken)
-        for name in ("type", "message", "tool_call_id"):
-            required_text(broken, name, f"{param}.{BROKEN_CALL}")
+        yield invalid_value((*path, REASONING[1]), reason)
+    broken, at = message.get(BROKEN_CALL), (*path, BROKEN_CALL)
+    if isinstance(broken, dict):
+        yield from required_text_faults(broken, ("type", "message", "tool_call_id"), at)
+    elif broken is not None:
+        yield invalid_type(at, "an object", broken)
 
 
-def _check_calls(calls: Any, param: str) -> None:
+def _calls_faults(calls: Any, path: Path, *, any_arguments: bool) -> Iterator[ShapeFault]:
     if not isinstance(calls, list):
-        raise invalid_type(param, "an array", calls)
+        yield invalid_type(path, "an array", calls)
+        return
     seen = set[str]()
     for position, call in enumerate(calls):
-        _check_call(call, f"{param}[{position}]")
+        own = list(_call_faults(call, (*path, position), any_arguments=any_arguments))
+        yield from own
+        if own:
+            continue
         if call["id"] in seen:
-            reason = f"the id '{call['id'][:64]}' is that of an earlier call of the message"
-            raise invalid_value(f"{param}[{position}].id", reason)
+            reason = f"the id '{call['id'][:SHOWN]}' is that of an earlier call of the message"
+            yield invalid_value((*path, position, "id"), reason)
         seen.add(call["id"])
 
 
-def _check_call(call: Any, param: str) -> None:
+def _call_faults(call: Any, path: Path, *, any_arguments: bool) -> Iterator[ShapeFault]:
     if not isinstance(call, dict):
-        raise invalid_type(param, "an object", call)
-    if call.get("type", "function") != "function":
-        raise unsupported_value(f"{param}.type", call["type"], ("function",))
-    refuse_unknown(call, _CALL_KEYS, param)
-    required_text(call, "id", param)
-    function = call.get("function")
+        yield invalid_type(path, "an object", call)
+        return
+    if (call.get("type") or "function") != "function":
+        yield unsupported_value((*path, "type"), call["type"], ("function",))
+    yield from required_text_faults(call, ("id",), path)
+    function, inner = call.get("function"), (*path, "function")
     if function is None:
-        raise missing_parameter(f"{param}.function")
+        yield missing(inner)
+        return
     if not isinstance(function, dict):
-        raise invalid_type(f"{param}.function", "an object", function)
-    refuse_unknown(function, _FUNCTION_KEYS, f"{param}.function")
-    for name in ("name", "arguments"):
-        required_text(function, name, f"{param}.function")
-    _check_arguments(function["arguments"], f"{param}.function.arguments")
+        yield invalid_type(inner, "an object", function)
+        return
+    own = list(required_text_faults(function, ("name", "arguments"), inner))
+    yield from own
+    if not own and not any_arguments:
+        yield from _arguments_faults(function["arguments"], (*inner, "arguments"))
 
 
-def _check_arguments(text: str, param: str) -> None:
+def _arguments_faults(text: str, path: Path) -> Iterator[ShapeFault]:
     """Checks arguments, which a chat template renders as an object, never as text."""
     try:
         arguments = strict_loads(text)
     except RecursionError:
-        raise invalid_value(param, "it is nested too deeply") from None
+        yield invalid_value(path, "it is nested too deeply")
     except json.JSONDecodeError as error:
         reason = f"it is not valid JSON ({error.msg} at character {error.pos})"
-        raise invalid_value(param, reason) from None
+        yield invalid_value(path, reason)
     except TooManyValues as error:
-        raise invalid_value(param, str(error)) from None
-    except ValueError as error:
-        raise invalid_value(param, "it holds a number that is out of range") from error
-    if not isinstance(arguments, dict):
-        raise invalid_value(param, "it is not a JSON object as text, such as '{}'")
-
-
-_CHOICES: Final = ("none", "auto", "required")
-_NAME: Final = pattern(TOOL_NAME)
-_FUNCTION_KEYS_TOOLS: Final = ("name", "description", "parameters", "strict")
-_NEEDS_TOOLS: Final = ("tool_choice", "parallel_tool_calls")
-
-
-def check_tools(param: str, value: Any) -> None:
-    if not isinstance(value, list):
-        raise invalid_type(param, "an array", value)
-    if len(value) > MAX_TOOLS:
-        raise InvalidRequest(
-            f"Invalid '{param}': array too long. Expected an array with maximum length "
-            f"{MAX_TOOLS}, but got an array with length {len(value)} instead.",
-            param=param,
-            code="array_above_max_length",
-        )
-    first = dict[str, str]()
-    for position, tool in enumerate(value):
-        item_param = f"{param}[{position}]"
-        _check_tool(tool, item_param)
-        name = tool["function"]["name"]
-        if first.setdefault(name, item_param) != item_param:
-            raise invalid_value(f"{item_param}.function.name", f"'{first[name]}' has the same name")
-
-
-def check_tool_choice(param: str, value: Any) -> None:
-    if isinstance(value, str):
-        if value not in _CHOICES:
-            raise not_one_of(param, value, _CHOICES)
-        return
-    if not isinstance(value, dict):
-        raise invalid_type(param, "a string or an object", value)
-    if value.get("type") != "function":
-        raise unsupported_value(f"{param}.type", value.get("type"), ("function",))
-    refuse_unknown(value, ("type", "function"), param)
-    _check_name(value.get("function"), f"{param}.function", known=("name",))
-
-
-def check_choice_among_tools(body: Json) -> None:
-    for name in _NEEDS_TOOLS:
-        if body.get(name) is not None and not body.get("tools"):
-            reason = "it is only allowed when 'tools' are specified"
-            raise invalid_value(name, reason)
-    choice = body.get("tool_choice")
-    if isinstance(choice, dict):
-        chosen = choice["function"]["name"]
-        if chosen not in {tool["function"]["name"] for tool in body["tools"]}:
-            raise invalid_value("tool_choice.function.name", f"'tools' has no '{chosen}'")
-
-
-def _check_tool(tool: Any, item_param: str) -> None:
-    if not isinstance(tool, dict):
-        raise invalid_type(item_param, "an object", tool)
-    if "type" not in tool:
-        raise missing_parameter(f"{item_param}.type")
-    if tool["type"] != "function":
-        raise unsupported_value(f"{item_param}.type", tool["type"], ("function",))
-    refuse_unknown(tool, ("type", "function"), item_param)
-    inner = f"{item_param}.function"
-    _check_name(tool.get("function"), inner, known=_FUNCTION_KEYS_TOOLS)
-    function = tool["function"]
-    optional_text(function, "description", inner)
-    strict, schema = function.get("strict"), function.get("parameters")
-    if strict is not None and not isinstance(strict, bool):
-        raise invalid_type(f"{inner}.strict", "a boolean", strict)
-    if schema is not None:
-        if not isinstance(schema, dict):
-            raise invalid_type(f"{inner}.parameters", "an object", schema)
-        refuse_function_schema(schema, f"{inner}.parameters", function["name"])
-
-
-def _check_name(function: Any, item_param: str, *, known: tuple[str, ...]) -> None:
-    if function is None:
-        raise missing_parameter(item_param)
-    if not isinstance(function, dict):
-        raise invalid_type(item_param, "an object", function)
-    refuse_unknown(function, known, item_param)
-    required_text(function, "name", item_param)
-    if _NAME.fullmatch(function["name"]) is None:
-        raise invalid_value(f"{item_param}.name", f"it must be {PATTERNS[TOOL_NAME]}")
-
-
-_SHOWN_FAULTS: Final = 64
-_KINDS: Final = {
-    bool: "a boolean",
-    int: "an integer",
-    float: "a decimal",
-    str: "a string",
-    list: "an array",
-    dict: "an object",
-    type(None): "null",
-}
-
-
-def invalid_type(param: str, expected: str, value: Any) -> InvalidRequest:
-    """Returns the error for a wrong type; `expected` has its article: `a string`."""
-    found = _KINDS.get(type(value), "something else")
-    instead = "null" if value is None else f"{found} instead"
-    return InvalidRequest(
-        f"Invalid type for '{param}': expected {expected}, but got {instead}.",
-        param=param,
-        code="invalid_type",
-    )
-
-
-def unknown_parameter(param: str) -> InvalidRequest:
-    return InvalidRequest(
-        f"Unknown parameter: '{param}'. Remove it.", param=param, code="unknown_parameter"
-    )
-
-
-def invalid_value(param: str, reason: str) -> InvalidRequest:
-    """Returns the error for a wrong value; `reason` is a clause without a full stop."""
-    return InvalidRequest(f"Invalid '{param}': {reason}.", param=param, code="invalid_value")
-
-
-def not_one_of(param: str, value: Any, supported: Iterable[str]) -> InvalidRequest:
-    return InvalidRequest(
-        f"Invalid value: {shown_value(value)}. Supported values are: {_listed(supported)}.",
-        param=param,
-        code="invalid_value",
-    )
-
-
-def unsupported_value(param: str, value: Any, supported: Iterable[Any]) -> InvalidRequest:
-    return InvalidRequest(
-        f"Unsupported value: '{param}' does not support {shown_value(value)} here. "
-        f"Supported values are: {_listed(supported)}.",
-        param=param,
-        code="unsupported_value",
-    )
-
-
-def unsupported_parameter(param: str, cure: str) -> InvalidRequest:
-    """Refuses a parameter that only the hosted API knows. `cure` is a sentence."""
-    return InvalidRequest(
-        f"Unsupported parameter: '{param}' is not supported here. {cure}",
-        param=param,
-        code="unsupported_parameter",
-    )
-
-
-def too_low(param: str, kind: str, bound: str, value: float) -> InvalidRequest:
-    """`kind` is `integer` or `decimal`; `bound` is `>= 0` or `> 0`."""
-    return InvalidRequest(
-        f"Invalid '{param}': {kind} below minimum value. Expected a value {bound}, but got "
-        f"{shown_value(value)} instead.",
-        param=param,
-        code=f"{kind}_below_min_value",
-    )
-
-
-def too_high(param: str, kind: str, bound: str, value: float) -> InvalidRequest:
-    return InvalidRequest(
-        f"Invalid '{param}': {kind} above maximum value. Expected a value {bound}, but got "
-        f"{shown_value(value)} instead.",
-        param=param,
-        code=f"{kind}_above_max_value",
-    )
-
-
-def shown_value(value: Any) -> str:
-    if isinstance(value, str):
-        return f"'{value[:_SHOWN_FAULTS]}'"
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 1 << 200:
-        return "a very large number"  # Python refuses to print integers of 5,000 digits
-    return json.dumps(value)[:_SHOWN_FAULTS]
-
-
-def _listed(values: Iterable[Any]) -> str:
-    quoted = [shown_value(value) for value in values]
-    return quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
+        yield invalid_value(path, str(error))
+    except ValueError:
+        yield invalid_value(path, "it holds a number that is out of range")
+    else:
+        if not isinstance(arguments, dict):
+            yield invalid_value(path, "it is not a JSON object as text, such as '{}'")

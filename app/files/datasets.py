@@ -13,10 +13,9 @@ from app.files.rows import (
     Fault,
     is_blank,
     load_line,
-    messages_faults,
     preference_row_faults,
+    reinforcement_row_faults,
     supervised_row_faults,
-    tools_faults,
 )
 from app.jobs.reinforcement import RUNS_CALLS
 from app.jobs.supervised import MethodType, TrainOn
@@ -99,7 +98,7 @@ def _faults(
         case "dpo":
             return preference_row_faults(item)
         case "reinforcement":
-            return row_faults(item, job_tools)
+            return reinforcement_row_faults(item, job_tools)
         case _:
             assert_never(method)
 
@@ -176,6 +175,11 @@ class DatasetRow:
     tools: list[dict[str, Any]]
     item: dict[str, Any]
 
+    @property
+    def one_call(self) -> bool:
+        """True if a turn makes its first call alone, as in a chat with the same option."""
+        return self.item.get("parallel_tool_calls") is False
+
 
 def grader_item(item: dict[str, Any]) -> dict[str, Any]:
     """Returns the row as `item` of a grader; the keys that graders rely on are always present."""
@@ -210,23 +214,8 @@ def parse_row(
     line: bytes, number: int, *, index: int, job_tools: AbstractSet[str] | None
 ) -> DatasetRow:
     item = load_line(line, number)
-    for pointer, message in row_faults(item, job_tools):
+    for pointer, message in reinforcement_row_faults(item, job_tools):
         raise DatasetError(number, pointer, message)
     return DatasetRow(
         index=index, messages=item["messages"], tools=item.get("tools") or [], item=item
     )
-
-
-def row_faults(item: dict[str, Any], job_tools: AbstractSet[str] | None) -> Iterator[Fault]:
-    messages: Any = item.get("messages")
-    faults = list(messages_faults(messages, "/messages", row=item))
-    yield from faults
-    if not faults and messages[-1]["role"] != "user":
-        yield (
-            f"/messages/{len(messages) - 1}/role",
-            (
-                "the last message must have role 'user': the answer is the model's to give. Rows "
-                "that end with an answer to learn are for a job whose method.type is 'supervised'"
-            ),
-        )
-    yield from tools_faults(item.get("tools"), "/tools", callable_names=job_tools)

@@ -32,12 +32,16 @@ Result = TypeVar("Result")
 MAX_ADDED_BYTES: Final = 1 << 30
 """Memory beyond that at the start of a read: four times the content of the largest Parquet file."""
 _STATUS: Final = Path("/proc/self/status")
+_NICENESS: Final = 10
 
 
 def with_bounded_memory(
     max_added_bytes: int, read: Callable[..., Result], *arguments: object
 ) -> Result:
-    """Raises a plain `MemoryError`: the type of a library may not be picklable."""
+    """Runs at low priority, for requests come first. Raises a plain `MemoryError`: the type of a
+    library may not be picklable.
+    """
+    os.nice(max(0, _NICENESS - os.nice(0)))
     # Arrow's own allocator takes 1 GiB at its first use: all that a read may have.
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     try:

@@ -1,16 +1,20 @@
 """Rows of a job's file by method: limits and faults. Source: the hosted API."""
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from pathlib import Path
 from typing import Any, Final, assert_never
 
+from app.files.conversations import conversation_faults, message_faults
+from app.files.function_tools import tools_faults
+from app.files.shape_faults import ShapeFault
 from app.jobs.supervised import TrainOn
+from app.kit.fields import Json
+from app.kit.fields import Path as FieldPath
 from app.kit.fields import pointer as pointer_of
-from app.kit.json_schemas import function_schema_fault
 from app.kit.strict_json import is_too_deep, strict_loads
-from app.kit.texts import TOOL_NAME, has_nul
+from app.kit.texts import has_nul
 
 MIN_EXAMPLES: Final = 10
 MAX_TRAIN_EXAMPLES: Final = 100_000
@@ -19,8 +23,6 @@ MAX_VALID_EXAMPLES: Final = 1_000
 
 MAX_ROW_BYTES: Final = 1_048_576
 """Limit of a row: every grader request contains it, and requests are limited to 1 MB."""
-ROLES: Final = ("developer", "system", "user", "assistant", "tool")
-_NAME: Final = re.compile(TOOL_NAME)
 _OTHER_FORMATS: Final = {
     "preferred_output": "the form of preference pairs: send 'method.type' as 'dpo'",
     "prompt": "the form of legacy completions: send 'messages' of Chat Completions",
@@ -49,6 +51,14 @@ class DatasetError(ValueError):
 
 def is_blank(line: bytes) -> bool:
     return not line or line.isspace()
+
+
+def json_rows(path: Path) -> Iterator[Json]:
+    """Yields the rows of a file that was checked."""
+    with path.open("rb") as file:
+        for number, line in enumerate(file):
+            if not is_blank(line):
+                yield json.loads(line.decode("utf-8" if number else "utf-8-sig"))
 
 
 def load_line(line: bytes, number: int) -> dict[str, Any]:
@@ -85,16 +95,27 @@ def _unstorable(item: dict[str, Any]) -> str | None:
     return None
 
 
-def messages_faults(
-    messages: Any, pointer: str, *, row: Mapping[str, Any] | None = None
+def _conversation_faults(
+    messages: Any,
+    path: FieldPath,
+    *,
+    row: Mapping[str, Any] | None = None,
+    ends_with_calls: bool = False,
 ) -> Iterator[Fault]:
     """Yields faults of any conversation but its last role. The keys of `row` may show a reason."""
     if not isinstance(messages, list) or not messages:
         instead = "" if messages is not None else _instead(row or {})
-        yield pointer, f"must be a list with at least one message{instead}"
+        yield pointer_of(path), f"must be a list with at least one message{instead}"
         return
-    for position, message in enumerate(messages):
-        yield from message_faults(message, f"{pointer}/{position}")
+    faults = conversation_faults(messages, path, ends_with_calls=ends_with_calls)
+    yield from map(_pointed, faults)
+
+
+def _pointed(fault: ShapeFault) -> Fault:
+    path = fault.path
+    while len(at := pointer_of(path)) > _SHOWN_POINTER:  # the keys of a schema have any length
+        path = path[:-1]
+    return at, fault.reason
 
 
 def _instead(row: Mapping[str, Any]) -> str:
@@ -105,109 +126,46 @@ def _instead(row: Mapping[str, Any]) -> str:
     return f"; the row has {', '.join(keys)}" if keys else ""
 
 
-def message_faults(message: Any, pointer: str) -> Iterator[Fault]:
-    if not isinstance(message, dict):
-        yield pointer, "must be an object"
-        return
-    role = message.get("role")
-    if role not in ROLES:
-        yield f"{pointer}/role", f"must be one of {', '.join(ROLES)}"
-    calls = message.get("tool_calls")
-    if calls is not None:
-        if role != "assistant":
-            yield f"{pointer}/tool_calls", "only an assistant message may call tools"
-        yield from _call_faults(calls, f"{pointer}/tool_calls")
-    if role == "tool" and not isinstance(message.get("tool_call_id"), str):
-        yield f"{pointer}/tool_call_id", "must name the call that is answered"
-    if message.get("content") is None and calls:
-        return
-    yield from _content_faults(message.get("content"), f"{pointer}/content")
-
-
-def _content_faults(content: Any, pointer: str) -> Iterator[Fault]:
-    if isinstance(content, str):
-        return
-    if not isinstance(content, list):
-        yield pointer, "must be a string or a list of text parts"
-        return
-    for position, part in enumerate(content):
-        if (
-            not isinstance(part, dict)
-            or part.get("type") != "text"
-            or not isinstance(part.get("text"), str)
-        ):
-            yield f"{pointer}/{position}", "must be a part of type 'text' with a text"
-
-
-def _call_faults(calls: Any, pointer: str) -> Iterator[Fault]:
-    if not isinstance(calls, list):
-        yield pointer, "must be a list"
-        return
-    for position, call in enumerate(calls):
-        function = call.get("function") if isinstance(call, dict) else None
-        if (
-            not isinstance(function, dict)
-            or not isinstance(function.get("name"), str)
-            or not isinstance(function.get("arguments"), str)
-        ):
-            yield f"{pointer}/{position}", "must be a function call with name and arguments (text)"
-
-
-def tools_faults(
-    tools: Any, pointer: str, *, callable_names: AbstractSet[str] | None
+def _tools_faults(
+    tools: Any, path: FieldPath, *, callable_names: AbstractSet[str] | None = None
 ) -> Iterator[Fault]:
     """Yields faults of tools. `callable_names` have an endpoint; `None` if no call is made."""
     if tools is None:
         return
-    if not isinstance(tools, list):
-        yield pointer, "must be a list of function tools"
+    faults = list(tools_faults(tools, path))
+    yield from map(_pointed, faults)
+    if callable_names is None or any(fault.path == path for fault in faults):
         return
-    seen: set[str] = set()
+    faulty = {fault.path[len(path)] for fault in faults}
     for position, tool in enumerate(tools):
-        at = f"{pointer}/{position}"
-        own = list(_tool_faults(tool, at))
-        yield from own
-        if own:
-            continue
-        name = tool["function"]["name"]
-        if name in seen:
-            yield f"{at}/function/name", "is the name of an earlier tool: one is listed twice"
-        elif callable_names is not None and name not in callable_names:
+        name = None if position in faulty else tool["function"]["name"]
+        if name is not None and name not in callable_names:
             cure = "add it to the job's method.reinforcement.tools, or remove it from the row"
             why = f"tool '{name}' has no server_url: {cure} if one of the job's mcp_servers has it"
-            yield f"{at}/function/name", why
-        seen.add(name)
+            yield f"{pointer_of((*path, position))}/function/name", why
 
 
-def _tool_faults(tool: Any, pointer: str) -> Iterator[Fault]:
-    if not isinstance(tool, dict) or tool.get("type") != "function":
-        yield pointer, "must be an object of type 'function'"
-        return
-    function = tool.get("function")
-    if not isinstance(function, dict):
-        yield f"{pointer}/function", "must be an object"
-        return
-    name = function.get("name")
-    if not isinstance(name, str) or _NAME.fullmatch(name) is None:
-        yield f"{pointer}/function/name", f"must match {TOOL_NAME}"
-    yield from _schema_faults(function.get("parameters"), f"{pointer}/function/parameters")
-
-
-def _schema_faults(schema: Any, pointer: str) -> Iterator[Fault]:
-    if schema is None:
-        return
-    if not isinstance(schema, dict):
-        yield pointer, "must be a JSON schema object"
-    elif found := function_schema_fault(schema):
-        path, reason = found
-        at = pointer + pointer_of(path)
-        message = f"invalid schema of a function: {reason}"
-        yield at if len(at) <= _SHOWN_POINTER else pointer, message
-
-
-def parallel_calls_faults(value: Any, pointer: str) -> Iterator[Fault]:
+def _parallel_calls_faults(value: Any, path: FieldPath) -> Iterator[Fault]:
     if value is not None and not isinstance(value, bool):
-        yield pointer, "must be true or false"
+        yield pointer_of((*path, "parallel_tool_calls")), "must be true or false"
+
+
+def reinforcement_row_faults(
+    item: dict[str, Any], job_tools: AbstractSet[str] | None
+) -> Iterator[Fault]:
+    messages: Any = item.get("messages")
+    faults = list(_conversation_faults(messages, ("messages",), row=item))
+    yield from faults
+    if not faults and messages[-1]["role"] != "user":
+        yield (
+            f"/messages/{len(messages) - 1}/role",
+            (
+                "the last message must have role 'user': the answer is the model's to give. Rows "
+                "that end with an answer to learn are for a job whose method.type is 'supervised'"
+            ),
+        )
+    yield from _tools_faults(item.get("tools"), ("tools",), callable_names=job_tools)
+    yield from _parallel_calls_faults(item.get("parallel_tool_calls"), ())
 
 
 _WEIGHTS: Final = (0, 1)
@@ -215,15 +173,15 @@ _WEIGHTS: Final = (0, 1)
 
 def supervised_row_faults(item: dict[str, Any], train_on: TrainOn = "all") -> Iterator[Fault]:
     messages: Any = item.get("messages")
-    faults = list(messages_faults(messages, "/messages", row=item))
+    faults = list(_conversation_faults(messages, ("messages",), row=item, ends_with_calls=True))
     yield from faults
     if isinstance(messages, list):
         for position, message in enumerate(messages):
             yield from _weight_faults(message, f"/messages/{position}/weight")
     if not faults:
         yield from _answer_faults(messages, train_on)
-    yield from tools_faults(item.get("tools"), "/tools", callable_names=None)
-    yield from parallel_calls_faults(item.get("parallel_tool_calls"), "/parallel_tool_calls")
+    yield from _tools_faults(item.get("tools"), ("tools",))
+    yield from _parallel_calls_faults(item.get("parallel_tool_calls"), ())
 
 
 def learned_turns(messages: Sequence[Mapping[str, Any]], train_on: TrainOn) -> list[int]:
@@ -296,16 +254,14 @@ def preference_row_faults(item: dict[str, Any]) -> Iterator[Fault]:
         yield "/input", _OF_OTHER_METHODS
         return
     if isinstance(given, dict):
-        yield from messages_faults(given.get("messages"), "/input/messages")
-        yield from tools_faults(given.get("tools"), "/input/tools", callable_names=None)
-        yield from parallel_calls_faults(
-            given.get("parallel_tool_calls"), "/input/parallel_tool_calls"
-        )
+        yield from _conversation_faults(given.get("messages"), ("input", "messages"))
+        yield from _tools_faults(given.get("tools"), ("input", "tools"))
+        yield from _parallel_calls_faults(given.get("parallel_tool_calls"), ("input",))
     else:
         yield "/input", "must be an object with messages"
     answers = []
     for name in _OUTPUTS:
-        faults = list(_output_faults(item.get(name), f"/{name}"))
+        faults = list(_output_faults(item.get(name), name))
         yield from faults
         if not faults:
             answers.append(item[name])
@@ -313,12 +269,15 @@ def preference_row_faults(item: dict[str, Any]) -> Iterator[Fault]:
         yield f"/{_OUTPUTS[1]}", "is the same as preferred_output: there is nothing to prefer"
 
 
-def _output_faults(output: Any, pointer: str) -> Iterator[Fault]:
-    faults = list(messages_faults(output, pointer))
-    yield from faults
-    if faults:
+def _output_faults(output: Any, name: str) -> Iterator[Fault]:
+    if not isinstance(output, list) or len(output) != 1:
+        yield f"/{name}", "must be a list of exactly one message"
         return
-    if len(output) > 1:
-        yield pointer, "must hold exactly one message"
-    if output[0]["role"] != "assistant":
-        yield f"{pointer}/0/role", "must be 'assistant'"
+    # A rejected answer may be a call that no parser reads.
+    rejected = name == _OUTPUTS[1]
+    faults = [
+        _pointed(fault) for fault in message_faults(output[0], (name, 0), any_arguments=rejected)
+    ]
+    yield from faults
+    if not faults and output[0]["role"] != "assistant":
+        yield f"/{name}/0/role", "must be 'assistant'"

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any, Final, assert_never
 
 from app.curricula.curricula import Delimiter, TableFormat
+from app.files.files import MAX_FILE_BYTES
 from app.files.rows import MAX_ROW_BYTES, DatasetError, is_blank, load_line
 from app.files.table_texts import (
     Content,
@@ -139,14 +140,17 @@ def _check_size(file: Any, most_bytes: int | None) -> None:
             raise TableFault("too_large", message)
 
 
-def parquet_records(path: Content, header: Sequence[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+def parquet_records(path: Content, header: Sequence[str]) -> Iterator[tuple[int, TableRecord]]:
+    """Yields numbered records, and a text about a record that is too large to be a row. Raises
+    `TableFault` when the rows up to there are larger than a file may be.
+    """
     from pyarrow import parquet, types  # noqa: PLC0415 - 60 MB that few files need
 
     with _as_faults(), bytes_of(path) as held, parquet.ParquetFile(held, **_LIMITS) as file:
         schema = file.schema_arrow
         nested = any(types.is_nested(schema.field(name).type) for name in header)
-        texts = [name for name in header if types.is_string(schema.field(name).type)]
-    size, number = _NESTED_BATCH_ROWS if nested else _BATCH_ROWS, 0
+        texts = [name for name in header if _is_text(schema.field(name).type)]
+    size, number, read = _NESTED_BATCH_ROWS if nested else _BATCH_ROWS, 0, 0
     with (
         _as_faults(),
         bytes_of(path) as held,
@@ -154,19 +158,46 @@ def parquet_records(path: Content, header: Sequence[str]) -> Iterator[tuple[int,
     ):
         for batch in file.iter_batches(size, columns=list(header)):
             columns = [batch.column(name) for name in header]
-            for at in range(batch.num_rows):
+            sizes = map(sum, zip(*map(_sizes, columns), strict=True))
+            for at, row_bytes in enumerate(sizes):
                 number += 1
+                # A value that a dictionary has once is copied for each of its rows.
+                if row_bytes > MAX_ROW_BYTES:
+                    yield number, f"it is larger than {MAX_ROW_BYTES} bytes"
+                    continue
+                read += row_bytes
+                if read > MAX_FILE_BYTES:
+                    message = f"the rows up to this one are larger than {MAX_FILE_BYTES} bytes"
+                    raise TableFault("too_large", message, line=number)
                 named = zip(header, columns, strict=True)
                 yield number, {name: _read(column[at], name, number) for name, column in named}
+
+
+def _is_text(kind: Any) -> bool:
+    from pyarrow import types  # noqa: PLC0415 - 60 MB that few files need
+
+    return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
+
+
+def _sizes(column: Any) -> list[int]:
+    """Returns about how many bytes the value of each row takes when it is read."""
+    from pyarrow import compute, types  # noqa: PLC0415 - 60 MB that few files need
+
+    kind = column.type
+    if types.is_dictionary(kind) and _is_text(kind.value_type):
+        lengths = compute.take(compute.binary_length(column.dictionary), column.indices)
+    elif _is_text(kind):
+        lengths = compute.binary_length(column)
+    else:
+        return [column.slice(at, 1).nbytes for at in range(len(column))]
+    return [length or 0 for length in lengths.to_pylist()]
 
 
 def _read(scalar: Any, name: str, number: int) -> Any:
     from pyarrow import ArrowException, types  # noqa: PLC0415 - 60 MB that few files need
 
     try:
-        return _value(scalar.as_py(), number)
-    except TableFault:
-        raise
+        return _value(scalar.as_py())
     except ArrowException:
         why = "a time zone or another type that this service does not read"
     except OverflowError:
@@ -180,19 +211,16 @@ def _read(scalar: Any, name: str, number: int) -> Any:
     raise TableFault("invalid_parquet", f"its column '{shown}' has {why}", line=number)
 
 
-def _value(value: Any, number: int) -> Any:
+def _value(value: Any) -> Any:
     match value:
-        case str() if len(value) > MAX_ROW_BYTES:
-            message = f"a value is longer than {MAX_ROW_BYTES} characters"
-            raise TableFault("too_large", message, line=number)
         case None | bool() | int() | str():
             return value
         case float() | bytes():  # data frames write NaN for a missing number
             return value if isinstance(value, float) and not math.isnan(value) else None
         case dict():
-            return {str(name): _value(each, number) for name, each in value.items()}
+            return {str(name): _value(each) for name, each in value.items()}
         case list() | tuple():
-            return [_value(each, number) for each in value]
+            return [_value(each) for each in value]
         case date() | time():
             return value.isoformat()
         case _:

@@ -1,37 +1,21 @@
-"""The reasoning and the numbers in an answer's text, also for graders that `auto` chooses."""
+"""What follows the reasoning of an answer, its normal forms, and the graders that `auto` writes."""
 
+import inspect
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from decimal import Decimal
-from fractions import Fraction
 from functools import cache
 from typing import Final
 
-_END_LINES: Final = (
-    r"(?P<end>[<\u25c1]/(?:seed:)?(?:think(?:ing)?|thoughts?|reasoning)[>\u25b7]",
-    r"|(?-i:\[/THINK\])|<\|(?:end_of_thought|end_thinking)\|>|<channel\|>|assistantfinal",
-    r"|<\|channel\|>\s{0,16}final\s{0,16}(?:<\|constrain\|>\s{0,4}\w{1,16}\s{0,4})?<\|message\|>)",
-)
-THINKING_LINES: Final = (
-    r"(?:(?<!``)([`\"'])|(?<![`\"'])|(?<=```))",
-    f"(?:{_END_LINES[0]}",
-    *_END_LINES[1:],
-    r"|[<\u25c1](?:seed:)?(?:think(?:ing)?|thoughts?|reasoning)[>\u25b7]|(?-i:\[THINK\])",
-    r"|<\|(?:begin_of_thought|start_thinking)\|>|<\|channel>thought",
-    r"|<\|channel\|>\s{0,16}analysis\s{0,16}<\|message\|>|\Aanalysis(?=[a-z]))(?(1)(?!\1))",
-)
-"""Source lines of the pattern of a reasoning mark that is not in quotes; a closing one has the
-group `end`. They know tags, Kimi (`◁think▷`), Seed, Cohere, Gemma and harmony's channels. Compile
-with `re.IGNORECASE`."""
-THINKING_MARK: Final = re.compile("".join(THINKING_LINES), re.IGNORECASE)
+from app.graders import answer_numbers
+from app.graders.answer_numbers import THINKING
 
 
 def after_thinking(text: str) -> str:
-    start = THINKING_MARK.match(text, len(text) - len(text.lstrip()))
+    start = THINKING.match(text, len(text) - len(text.lstrip()))
     if start is None or start["end"] is not None:
         return text
-    marks = THINKING_MARK.finditer(text, start.end())
+    marks = THINKING.finditer(text, start.end())
     return next((text[mark.end() :] for mark in marks if mark["end"] is not None), "")
 
 
@@ -121,137 +105,14 @@ def _firsts(each: str) -> set[str]:
     return {each, *(unicodedata.normalize(form, each)[0] for form in ("NFD", "NFKD"))}
 
 
-MINUS_SIGNS: Final = r"[\u2212\u2013\ufe63\uff0d]"
-GROUP_MARKS: Final = r"(?<=\d)(?:\{,\}|\\[,:;!]|[\u00a0\u202f\u2009_'\u2019])(?=\d{3}(?!\d))"
-"""Pattern of the separators that are read as a comma between groups of three digits."""
-FRACTION_STARTS: Final = r"(?<=[A-Za-z0-9])(?=\\[dtc]?frac|[\u00bc-\u00be\u2150-\u215e\u2189])"
-FRACTION_CHARACTERS: Final = r"[\u00bc-\u00be\u2150-\u215e\u2189]"
-FRACTION_LINES: Final = (
-    r"\\[dtc]?frac ?(?:\{ ?([+-]?[\d.,]{1,40}) ?\}|(\d))",
-    r" ?(?:\{ ?([+-]?[\d.,]{1,40}) ?\}|(\d))",
-)
-FRACTION_BARS: Final = r"(?<=\d) ?(?:[/\u2044\u2215\u00f7]|\\div) ?(?=[+-]?\.?\d)"
-NUMERAL_LINES: Final = (
-    r"(?:(?<![A-Za-z0-9.])(?<![A-Za-z0-9]_)([+-]))?(?:(?:[€£¥]|\\\$|(?<!\$[+-])\$) ?)?",
-    r"(?<![A-Za-z0-9.])(?<![A-Za-z0-9]_)(?<!\d[,'\u2019:/^])(?<!\d/[+-])(?:",
-    r"(?<!\d )[1-9]\d{0,2}(?: \d{3})+(?:[.,]\d+)?(?![/.,]?\d| \d)|",
-    r"(?:(\d{1,15})(?: and | )(?=\d{1,15}/\d))?",
-    r"((?:(?:[1-9]\d{0,2}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d{1,4}\b)?)",
-    r"(?:/([+-]?(?:(?:[1-9]\d{0,2}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)))?",
-    r"(?![.,_'\u2019:]?\d|[\^\u00b2\u00b3\u00b9\u2070-\u2079]|/[+-]?\.?\d)(?![A-Za-z]{1,16}\d)|",
-    r"\d+(?:[.,/:_'\u2019]\d+|\^\{?[+-]?\w*+|[\u00b2\u00b3\u00b9\u2070-\u2079])+",
-    r"(?![A-Za-z]{1,16}\d))",
-    r"|(?:\\[dtc]?(?:frac|binom)|\\sqrt(?:\[\d+\])?|\u221a(?=[\d({])|\^(?=[+-]?[\d{]))",
-    r"[+-]?(?: ?\{(?:[^{}]|\{[^{}]*+\})*+\}){0,2}\d*",
-)
-"""Source lines of the pattern of a number, with the groups sign, whole part, numerator and
-denominator; unreadable digits match without groups. A hyphen after a letter or digit, or between
-formulas (`$10$-$4$`), is no sign. Compile with `re.ASCII`, and apply the other patterns to the text
-first."""
-_MINUS: Final = re.compile(MINUS_SIGNS)
-_GROUP: Final = re.compile(GROUP_MARKS)
-_START: Final = re.compile(FRACTION_STARTS)
-_CHARACTER: Final = re.compile(FRACTION_CHARACTERS)
-_FRACTION: Final = re.compile("".join(FRACTION_LINES), re.ASCII)
-_BAR: Final = re.compile(FRACTION_BARS, re.ASCII)
-_WHOLE: Final = re.compile(r"(?:\\?[$€£¥] ?)?(?:" + "".join(NUMERAL_LINES) + ")", re.ASCII)
-_MOST_DIGITS: Final = 1_000
-_LONGEST: Final = 10_000
-
-
-def is_number(text: str) -> bool:
-    return _read(text) is not None
-
-
-def number_of(text: str) -> Decimal | Fraction | None:
-    return _read(text.strip().removesuffix("."))
-
-
-def _read(text: str) -> Decimal | Fraction | None:
-    if len(text) > _LONGEST:
-        return None
-    text = _START.sub(" ", _GROUP.sub(",", _MINUS.sub("-", text)))
-    text = _CHARACTER.sub(lambda found: unicodedata.normalize("NFKC", found[0]), text)
-    found = _WHOLE.fullmatch(_BAR.sub("/", _FRACTION.sub(r"\1\2/\3\4", text)))
-    return None if found is None else _value(found)
-
-
-def _value(found: re.Match[str]) -> Decimal | Fraction | None:
-    sign, whole, above, below = found.groups()
-    if above is None:
-        return None
-    number = Decimal((sign or "") + above.replace(",", ""))
-    if below is None:
-        return number
-    under = Decimal(below.replace(",", ""))
-    if len(found[0]) > _MOST_DIGITS or not under or (whole and not abs(number) < under):
-        return None
-    joined = Fraction(number) / Fraction(under)
-    return joined + int(f"{sign or ''}{whole or 0}")
-
-
 _KEY: Final = "REFERENCE_KEY"
-_LAST_NUMBER: Final = '''\
-import re
-import unicodedata
-from decimal import Decimal
-from fractions import Fraction
-
-MARK = re.compile(
-THINKING_LINES
-    re.IGNORECASE,
-)
-MINUS = re.compile(r"MINUS_SIGNS")
-COMMA = re.compile(r"GROUP_MARKS")
-START = re.compile(r"FRACTION_STARTS")
-CHARACTER = re.compile(r"FRACTION_CHARACTERS")
-FRACTION = re.compile(
-FRACTION_LINES
-    re.ASCII,
-)
-BAR = re.compile(r"FRACTION_BARS", re.ASCII)
-NUMBER = re.compile(
-NUMERAL_LINES
-    re.ASCII,
-)
-
-
-def said(text):
-    """The text outside of reasoning between marks; empty where reasoning has no end."""
-    parts, start, thinking = [], 0, False
-    for mark in MARK.finditer(text):
-        ends = mark["end"] is not None
-        if ends and not thinking:
-            parts.clear()
-        elif not thinking:
-            parts.append(text[start : mark.start()])
-        thinking, start = not ends, mark.end()
-    return "" if thinking else "\\n".join([*parts, text[start:]])
-
-
-def last_number(text):
-    """The value of the last number of a text; none where its last digits cannot be read."""
-    text = START.sub(" ", COMMA.sub(",", MINUS.sub("-", text)))
-    text = CHARACTER.sub(lambda found: unicodedata.normalize("NFKC", found[0]), text)
-    text, last = BAR.sub("/", FRACTION.sub(r"\\1\\2/\\3\\4", text)), None
-    for last in NUMBER.finditer(text):
-        pass
-    if last is None or last[3] is None:
-        return None
-    sign, whole, above, below = last.groups()
-    number = Decimal((sign or "") + above.replace(",", ""))
-    if below is None:
-        return number
-    under = Decimal(below.replace(",", ""))
-    if len(last[0]) > 1000 or not under or (whole and not abs(number) < under):
-        return None
-    return Fraction(number) / Fraction(under) + int(f"{sign or ''}{whole or 0}")
-
+_GRADE: Final = '''
 
 def grade(sample, item):
-    """1 when the last number of the answer has the value of the reference's last number."""
-    expected = last_number(str(item[REFERENCE_KEY]))
-    return float(expected is not None and last_number(said(sample["output_text"])) == expected)
+    """1 when the answer gives the number of the reference."""
+    expected = answered_number(str(item[REFERENCE_KEY]))
+    given = answered_number(said(sample["output_text"]))
+    return float(expected is not None and given == expected)
 '''
 _JSON_FIELDS: Final = '''\
 import json
@@ -306,27 +167,9 @@ def grade(sample, item):
 '''
 
 
-def last_number_source(key: str) -> str:
-    parts = {
-        "THINKING_LINES": _lines(THINKING_LINES),
-        "MINUS_SIGNS": MINUS_SIGNS,
-        "GROUP_MARKS": GROUP_MARKS,
-        "FRACTION_STARTS": FRACTION_STARTS,
-        "FRACTION_CHARACTERS": FRACTION_CHARACTERS,
-        "FRACTION_LINES": _lines(FRACTION_LINES),
-        "FRACTION_BARS": FRACTION_BARS,
-        "NUMERAL_LINES": _lines(NUMERAL_LINES),
-        _KEY: repr(key),
-    }
-    source = _LAST_NUMBER
-    for name, text in parts.items():
-        source = source.replace(name, text)
-    return source
+def number_source(key: str) -> str:
+    return inspect.getsource(answer_numbers) + _GRADE.replace(_KEY, repr(key))
 
 
 def json_fields_source(key: str) -> str:
     return _JSON_FIELDS.replace(_KEY, repr(key))
-
-
-def _lines(patterns: tuple[str, ...]) -> str:
-    return "\n".join(f'    r"{line}"' for line in patterns) + ","

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -11,6 +12,8 @@ from typing import Any, Final
 from app.graders.answer_words import after_thinking
 from app.graders.texts import TooManyFences, blocks, check_fences, fenced_blocks
 from app.kit.strict_json import MAX_VALUES, TooManyValues, has_too_many_values, strict_loads
+from app.rollouts.marked_formats import BY_TEMPLATE, HARMONY, build_tool_format
+from app.rollouts.tool_formats import ParsedCalls
 
 MAX_EXPECTED: Final = 64
 _NAMES: Final = ("name", "function", "tool")
@@ -138,13 +141,71 @@ class RawText(str):
     __slots__ = ()
 
 
-def read_calls(text: str) -> list[WrittenCall]:
+_MARKS: Final = (
+    *("<function_call", "<function=", "<invoke ", "<parameter=", "to=functions."),
+    *(
+        mark
+        for name in BY_TEMPLATE
+        if name != "openai"  # whose marks are in every turn
+        for mark in build_tool_format(name).marks
+        if not mark.isalpha()
+    ),
+)
+_LONGEST_TURN: Final = 65_536
+"""Most characters of a text that is read as a turn: Python's parser holds the interpreter lock."""
+
+
+def read_calls(text: str, expected: Sequence[WrittenCall] = ()) -> list[WrittenCall]:
+    """Reads an answer as a turn of each family of models, or else by what such forms share. A value
+    that is written without a type has that of the same argument of an expected call.
+    """
+    for turn in _turns(text, _typed(expected)):
+        if turn.tool_calls:
+            calls = turn.tool_calls[:MAX_CALLS]
+            return [WrittenCall(call.name, arguments_of(call.arguments_json)) for call in calls]
     text = after_thinking(text)
     for form in (_tagged, _xml, _fenced, _raw):
-        calls = list(islice(form(text), MAX_CALLS))
-        if calls:
-            return calls
+        found = list(islice(form(text), MAX_CALLS))
+        if found:
+            return found
     return []
+
+
+def has_marks_of_calls(text: str) -> bool:
+    answer = after_thinking(text)
+    return any(mark in answer for mark in _MARKS) or any(
+        turn.parse_error is not None for turn in _turns(text, [])
+    )
+
+
+def _turns(text: str, tools: list[dict[str, Any]]) -> Iterator[ParsedCalls]:
+    answer = after_thinking(text)
+    for name in BY_TEMPLATE if len(text) <= _LONGEST_TURN else ():
+        turn = HARMONY.split(text, opened=False).answer if name == "openai" else answer
+        yield build_tool_format(name).parse(turn, tools)
+
+
+def _typed(expected: Sequence[WrittenCall]) -> list[dict[str, Any]]:
+    functions = defaultdict[str, dict[str, Any]](dict)
+    for call in expected:
+        for name, value in (call.arguments or {}).items():
+            functions[call.name][name] = {"type": _type_of(value)}
+    return [
+        {"name": function, "parameters": {"properties": properties}}
+        for function, properties in functions.items()
+    ]
+
+
+def _type_of(value: Any) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "boolean"
+        case str():
+            return "string"
+        case _:
+            return "object"
 
 
 def calls_of(value: Any) -> list[WrittenCall]:

@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from app.graders.answer_words import is_number, json_fields_source, last_number_source
+from app.graders.answer_numbers import is_answer
+from app.graders.answer_words import json_fields_source, number_source
 from app.graders.calls import ReferenceFault, expected_calls
 from app.graders.definitions import AnyGrader, AutoGrader, read_grader
 from app.graders.kinds.python import TestsFault, code_tests, is_function_name
@@ -26,8 +27,6 @@ REFERENCE_KEYS: Final = (
     "ground_truth", "label",
 )
 # fmt: on
-_SOLVED: Final = "####"
-"""Mark before the answer of a worked solution, as in the rows of GSM8K."""
 _LABEL_CHARACTERS: Final = 64
 _LABEL_WORDS: Final = 8
 
@@ -56,7 +55,7 @@ def row_facts(item: Mapping[str, Any], line: int, *, file: str | None = None) ->
     forms, faults = dict[str, ReferenceForm](), dict[str, str]()
     for key, form_of in _READERS.items():
         value = item.get(key)
-        if value is None or (isinstance(value, str) and not value.strip()):
+        if is_absent(value):
             continue
         try:
             form = form_of(value)
@@ -66,6 +65,20 @@ def row_facts(item: Mapping[str, Any], line: int, *, file: str | None = None) ->
         if form is not None:
             forms[key] = form
     return RowFacts(location, forms, faults, bool(item.get("tools")))
+
+
+def is_absent(value: Any) -> bool:
+    """Returns whether a reference is null, blank, or the `NaN` that tables have for nothing."""
+    return value is None or (isinstance(value, str) and value.strip() in ("", "NaN"))
+
+
+def empty_references(item: Mapping[str, Any]) -> list[str]:
+    """Returns the keys of references that a row has, without a value."""
+    keys = (TESTS, *CALL_KEYS, *REFERENCE_KEYS)
+    return [key for key in keys if key in item and is_absent(item[key])]
+
+
+EMPTY_REFERENCE: Final = "empty_reference"
 
 
 def _as_text(value: Any) -> str:
@@ -113,7 +126,7 @@ def _reference(value: Any) -> ReferenceForm:
 
 
 def _form_of_text(text: str) -> ReferenceForm:
-    if is_number(text.rpartition(_SOLVED)[2].strip()):
+    if is_answer(text):
         return ReferenceForm.NUMBER
     if text[0] in "{[":
         try:
@@ -276,7 +289,7 @@ def _by_reference(rows: Sequence[RowFacts], answer_schema: dict[str, Any] | None
         )
     if ReferenceForm.NUMBER in forms:
         _only_form(rows, key, ReferenceForm.NUMBER)
-        definition = {"type": "python", "source": last_number_source(key)}
+        definition = {"type": "python", "source": number_source(key)}
         return definition, f"{_each(rows)} a reference in '{key}' that is a number"
     reference = f"{{{{item.{key}}}}}"
     if ReferenceForm.TEXT not in forms:

@@ -93,6 +93,16 @@ def checked_template(text: str, info: ValidationInfo) -> str:
 TemplateText = Annotated[str, AfterValidator(checked_template), TemplateMark()]
 
 
+@dataclass(frozen=True, slots=True)
+class PartEnds:
+    """What the formula of a grader of several parts makes of their scores."""
+
+    worst: Mapping[str, float]
+    """The score of each part with which the whole is worst."""
+    best: float | None
+    """The whole with every part at its best; `None` where the formula does not tell."""
+
+
 class GraderModel(OpenKeys, DescribedModel):
     documented_keys: ClassVar[Mapping[str, str]] = MappingProxyType(
         {"id": "a text", "version": "a number"}
@@ -155,6 +165,10 @@ class GraderModel(OpenKeys, DescribedModel):
     @property
     def parts(self) -> "Mapping[str, GraderModel]":
         return {}
+
+    @property
+    def part_ends(self) -> PartEnds | None:
+        return None
 
     @property
     def reads_environment(self) -> bool:

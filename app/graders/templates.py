@@ -5,7 +5,7 @@ that removes the rollout, and takes precedence.
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
@@ -105,6 +105,11 @@ _MAX_STEPS: Final = 64
 _SHOWN: Final = 80
 
 
+_FILLED_IN: Final = (("messages",), ("tools",))
+"""Steps to what `grader_item` fills in with nulls."""
+_STATEMENT: Final = re.compile(r"\{[%#]|[%#]\}")
+
+
 class TemplateError(ValueError):
     """Reports an invalid template. The message is for its author."""
 
@@ -152,14 +157,15 @@ class Placeholder:
 
     def find(self, namespaces: Mapping[str, Any]) -> str:
         value = self.value(namespaces)
-        if value is None and self.namespace == "sample":
-            raise MissingVariable(self.text, self.namespace)
         return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
     def value(self, namespaces: Mapping[str, Any]) -> Any:
+        """Returns a value of the row or the sample. Null is none: as a text it could be matched."""
         value = namespaces[self.namespace]
         for step in self.steps:
             value = self._descend(value, step)
+        if value is None and (self.namespace == "sample" or self.steps[:1] not in _FILLED_IN):
+            raise MissingVariable(self.text, self.namespace)
         return value
 
     def leads_somewhere(self, namespaces: Mapping[str, Any]) -> bool:
@@ -228,7 +234,20 @@ def parse_template(text: str) -> Template:
             raise TemplateError(f"there are more than {MAX_PLACEHOLDERS} placeholders")
         parts += [text[position:start], _placeholder(text[start + 2 : end].strip())]
         position = end + 2
-    return Template(tuple(part for part in (*parts, text[position:]) if part != ""))
+    parts.append(text[position:])
+    _refuse_statements(part for part in parts if isinstance(part, str))
+    return Template(tuple(part for part in parts if part != ""))
+
+
+def _refuse_statements(texts: Iterable[str]) -> None:
+    for text in texts:
+        found = _STATEMENT.search(text)
+        if found is not None:
+            shown = text[found.start() : found.start() + _SHOWN]
+            raise TemplateError(
+                f"'{shown}' is plain text: there are no statements and comments, only placeholders "
+                "such as {{item.answer}}"
+            )
 
 
 def _placeholder(path: str) -> Placeholder:

@@ -13,6 +13,7 @@ from fastapi.security.base import SecurityBase
 
 from app.accounts.callers import check_caller
 from app.http.requests import HELD, PRINCIPAL, check_query
+from app.http.scopes import check_scope
 from app.kit.callers import AdminPrincipal, Principal, Tenant
 from app.kit.errors import AuthenticationFailed, PermissionDenied
 from app.wiring import Administration, Factory, ProcessContext, context_of
@@ -59,10 +60,15 @@ async def _authenticated(request: Request, credentials: Credentials) -> Principa
 async def still_valid(
     request: Request, credentials: Credentials
 ) -> Callable[[], Awaitable[object]]:
-    """Returns a check for long replies: it raises `AuthenticationFailed` for an ended key."""
+    """Returns a check for long replies: it raises for a key that ended, or lost the scope."""
     key = "" if credentials is None else credentials.credentials
     keys = context_of(request.app).keys
-    return lambda: keys.authenticate(key)
+
+    async def check() -> None:
+        principal = await keys.authenticate(key)
+        check_scope(principal, request.method, request.scope["path"])
+
+    return check
 
 
 async def process_context(request: Request) -> ProcessContext:

@@ -139,7 +139,7 @@ _ENCODED: Final = 9
 """Bytes of the longest character as a browser sends it: `%E2%82%AC`."""
 _OTHERS: Final = 4096
 """Bytes of all other fields together, and of the names."""
-MAX_FORM_BYTES: Final = _ENCODED * (LONGEST_TEXT + LONGEST_ROW) + _OTHERS
+MAX_FORM_BYTES: Final = _ENCODED * 2 * LONGEST_TEXT + _OTHERS
 """Largest form of a page: one that its fields allow always fits."""
 _MAX_SIGN_IN_BYTES: Final = 16_384
 EXAMPLES_PATH: Final = "/teach/examples"

@@ -7,13 +7,13 @@ import json
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from threading import Lock
 from typing import Any, Final
 
 from fastapi import APIRouter, FastAPI
 from pydantic.json_schema import models_json_schema
 from typing_extensions import override
 
+from app.http.scopes import needed_scope
 from app.jobs.reply_schemas import REPORT_PARTS, STREAM_PARTS
 from app.kit.fields import LEFT_OUT, DescribedModel
 from app.models.reply_schemas import CHAT_REPLIES, ChatCompletionChunk
@@ -129,27 +129,24 @@ _UNKNOWN = (
     "value, and a new job answers 400."
 )
 _RETRIED = {"409", "429", "503"}
+BEARER: Final = "HTTPBearer"
+"""Name of the scheme of keys; the roles of an operation are the scopes that it needs."""
 _METHODS = {"get", "post", "put", "patch", "delete"}
 
 
-class SpecifiedApp(FastAPI):
-    """FastAPI that builds and completes its document once, at the first request for it."""
+COMMITTED: Final = Path(__file__).parents[2] / "openapi" / "openapi.json"
+"""What `openapi.generate` wrote and every process serves: building it takes two seconds."""
 
-    _building = Lock()
-    _written: bytes | None = None
+
+class SpecifiedApp(FastAPI):
+    """FastAPI that completes its document."""
 
     @override
     def openapi(self) -> dict[str, Any]:
-        with self._building:
-            if self.openapi_schema is None:
-                _complete(super().openapi())
+        if self.openapi_schema is None:
+            _complete(super().openapi())
         document: dict[str, Any] = self.openapi_schema or {}
         return document
-
-    def specification(self) -> bytes:
-        if self._written is None:
-            self._written = json.dumps(self.openapi(), ensure_ascii=False).encode()
-        return self._written
 
 
 def _complete(document: dict[str, Any]) -> None:
@@ -165,6 +162,7 @@ def _complete(document: dict[str, Any]) -> None:
         if (refused := replies.get("400")) is not None:  # every POST takes an Idempotency-Key
             replies.setdefault("409", {**refused, "description": _AT_WORK})
             replies.setdefault("422", {**refused, "description": _REUSED})
+    _name_scopes(document)
     for operation in _operations(document):
         for parameter in operation.get("parameters", ()):
             if parameter["name"] in PARAMETERS:
@@ -186,6 +184,14 @@ def _complete(document: dict[str, Any]) -> None:
     for methods in document["webhooks"].values():
         methods["post"]["responses"] = {"2XX": {"description": _ACCEPTED}}
     _promise_fields(document)
+
+
+def _name_scopes(document: dict[str, Any]) -> None:
+    for path, methods in document["paths"].items():
+        for method in _METHODS & methods.keys():
+            scope = needed_scope(method.upper(), path)
+            if scope is not None:
+                methods[method]["security"] = [{BEARER: [scope]}]
 
 
 def _add_chunks(document: dict[str, Any]) -> None:

@@ -455,7 +455,8 @@ class JobCreationService:
         student, sent = student_named(name), name
         if student is not None:
             async with self._database.tenant(self._tenant) as unit:
-                name = await unit.students.answering_model(student) or name
+                version = await unit.students.answering(student)
+            name = name if version is None else version.model
         base = find_base_model(self._ports.base_models, name)
         if base is not None:
             return base.name

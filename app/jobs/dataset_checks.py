@@ -40,8 +40,9 @@ from app.jobs.preflight import (
 )
 from app.jobs.reinforcement import steps_of
 from app.jobs.response_formats import answer_schema
+from app.jobs.supervised import MethodType
 from app.kit.errors import InvalidRequest, PreflightIssue
-from app.rollouts.chat_template import Message
+from app.rollouts.chat_template import UNSEEN, Message
 from app.rollouts.renderer import Renderer
 from app.tools.environments import (
     FILE_PARAM,
@@ -117,6 +118,8 @@ def _lines(path: Path) -> Iterator[tuple[str, int, bytes]]:
         if missing:
             raise TableFault("missing_column", f"it has no column '{missing[0]}'")
         for number, row in parquet_records(path, PROBLEM_COLUMNS):
+            if isinstance(row, str):
+                raise TableFault("too_large", f"Row {number}: {row}")
             yield f"Row {number}", number, json.dumps(row).encode()
         return
     with path.open("rb") as file:
@@ -134,6 +137,7 @@ def _unreadable(why: str) -> InvalidRequest:
 
 
 _MAX_TOOL_SETS = 50
+_MAX_ORDERS: Final = 50
 _MAX_SAMPLED: Final = 200_000
 """Largest number of characters of a row that is passed from the reading process."""
 _TOOLS: Final = "method.reinforcement.tools"
@@ -176,6 +180,7 @@ def inspect(request: InspectionRequest) -> DatasetReport:
                 else answer_issues(request, param, file, tokens, renderer=renderer, base=base)
             )
             issues += _tool_issues(renderer, file, param, checked, shared=len(request.shared_tools))
+            issues += _unseen_messages(renderer, file, param, method=request.method)
         summaries[param] = _summary(file, lengths)
     overlap: Overlap | None = None
     if len(files) == 2:  # noqa: PLR2004 - two files overlap
@@ -186,6 +191,7 @@ def inspect(request: InspectionRequest) -> DatasetReport:
         )
     issues += _tool_use(request, files)
     issues += _training_issues(request, files.get("training_file"))
+    issues += _dropped_thoughts(request, renderer)
     return DatasetReport(
         training=summaries.get("training_file"),
         validation=summaries.get("validation_file"),
@@ -265,6 +271,26 @@ def _tool_issues(
             )
 
 
+def _unseen_messages(
+    renderer: Renderer, file: ReadFile, param: str, *, method: MethodType
+) -> Iterator[PreflightIssue]:
+    """Looks at one conversation of each order of roles."""
+    checked = set[tuple[str, ...]]()
+    for line, prompt in file.sampled.items():
+        order = tuple(message["role"] for message in prompt.messages)
+        if order in checked or len(checked) == _MAX_ORDERS:
+            continue
+        checked.add(order)
+        try:
+            unseen = renderer.unseen(prompt.messages, prompt.tools)
+        except InvalidRequest:  # told with the tools
+            continue
+        for position in unseen[:1]:
+            at = f"{'/input' if method == 'dpo' else ''}/messages/{position}"
+            message = f"Line {line}, {at}: {UNSEEN}"
+            yield PreflightIssue("warning", "unseen_message", message, param, line, at)
+
+
 def _training_issues(
     request: InspectionRequest, training: ReadFile | None
 ) -> Iterator[PreflightIssue]:
@@ -305,6 +331,24 @@ def _tool_use(request: InspectionRequest, files: dict[str, ReadFile]) -> Iterato
     for name in sorted(request.job_tools - offered) if files else ():
         message = f"Tool '{name}' is registered with the job, but no row offers it to the model."
         yield PreflightIssue("warning", "unused_tool", message, _TOOLS)
+
+
+def _dropped_thoughts(
+    request: InspectionRequest, renderer: Renderer | None
+) -> Iterator[PreflightIssue]:
+    if renderer is None or request.method != "reinforcement":
+        return
+    answers = {"tool"} if request.job_tools or request.shared_tools else set[str]()
+    answers |= {"tool", "user"} if request.calls_answered else set()
+    roles = [role for role in renderer.drops_thoughts_after if role in answers]
+    if roles:
+        message = (
+            "The model's chat template leaves out the thoughts of earlier turns behind messages of "
+            f"the role {' and '.join(map(repr, roles))}. A rollout is sampled and trained as a "
+            "chat renders it, so the turn after such a message begins a row of its own: long "
+            "rollouts cost more to train."
+        )
+        yield PreflightIssue("warning", "thoughts_dropped", message, "model")
 
 
 GRADER_PARAM: Final = "method.reinforcement.grader"

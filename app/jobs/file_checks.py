@@ -21,6 +21,7 @@ from app.files.rows import (
     learned_turns,
     nothing_left,
 )
+from app.files.unread_parts import UNREAD_PART, unread_parts
 from app.jobs.preflight import NO_NEEDS, InspectionRequest, RowFaults, RowNeeds, TokenLengths
 from app.jobs.supervised import MethodType, TrainOn
 from app.kit.errors import InvalidRequest, IssueSeverity, PreflightIssue
@@ -90,8 +91,9 @@ class ReadFile:
 
 def read_file(path: Path, rules: FileRules) -> ReadFile:
     """Equal faults are one issue; past the first 100 of them, faults are only counted."""
-    result, unmet, equal = ReadFile(), RowFaults(rules.needs), _EqualFaults()
-    sampler = _RowSampler()
+    unmet = RowFaults(rules.needs, with_references=rules.method == "reinforcement")
+    result, sampler = ReadFile(), _RowSampler()
+    equal, unread = _EqualFaults(), _EqualFaults()
     with path.open("rb") as file:
         for number, line in lines_of(file):
             if is_blank(line):
@@ -110,12 +112,14 @@ def read_file(path: Path, rules: FileRules) -> ReadFile:
             result.tools.update(str(tool["function"]["name"]) for tool in prompt.tools)
             result.prompts.see(prompt.messages, number)
             unmet.see(prompt.item, number)
+            unread.see([DatasetError(number, *part) for part in unread_parts(rules.method, item)])
             if has_unread_difficulty(prompt.item):
                 result.unread_difficulties += 1
                 result.first_unread_difficulty = result.first_unread_difficulty or number
             sampler.offer(number, prompt, size=len(line))
     result.sampled = sampler.prompts()
-    result.issues += equal.issues(rules)
+    result.issues += equal.issues(rules.param, severity="error", code=rules.code)
+    result.issues += unread.issues(rules.param, severity="warning", code=UNREAD_PART)
     result.issues += _count_issues(result, rules, unlisted=equal.unlisted)
     result.issues += unmet.found(rules.param.removesuffix("_file"))
     return result
@@ -140,13 +144,13 @@ class _EqualFaults:
             if fault.line not in lines and len(lines) <= _SHOWN_LINES:
                 lines.append(fault.line)
 
-    def issues(self, rules: FileRules) -> Iterator[PreflightIssue]:
+    def issues(self, param: str, *, severity: IssueSeverity, code: str) -> Iterator[PreflightIssue]:
         for key, fault in self._first.items():
             yield PreflightIssue(
-                severity="error",
-                code=rules.code,
+                severity=severity,
+                code=code,
                 message=f"{fault}{_repeated(self._counts[key], self._lines[key])}",
-                param=rules.param,
+                param=param,
                 line=fault.line,
                 pointer=fault.pointer,
             )

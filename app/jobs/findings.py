@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from app.graders.definitions import AnyGrader, read_grader
 from app.jobs.intervals import Gain, unpaired_gain
+from app.jobs.jobs import Verdict
 from app.jobs.method_faults import paths_of_judges
 from app.jobs.methods import StoredMethod
 from app.jobs.stop_options import (
@@ -20,13 +21,16 @@ from app.jobs.stop_options import (
     StopRule,
 )
 from app.jobs.stop_rules import (
+    GOOD_NEWS,
     LOSSES,
     REWARD,
     ObjectiveCurves,
     Reduction,
     RuleDetector,
+    SolvedDetector,
     StepValues,
     build_detector,
+    curves_of,
     reward_of,
 )
 from app.jobs.supervised import MethodType
@@ -47,7 +51,8 @@ _SIMILARITY: Final = 0.5
 _PARTS: Final[dict[JobPart, tuple[str, str, str]]] = {
     "<tool>": ("tool/", "tool", "tools"),
     "<child>": ("grader/", "grader", "children of a 'multi' grader"),
-    "<name>": ("reward/component/", "component", "components"),
+    "<name>": (names.component_metric(""), "component", "components"),
+    "<tag>": (names.tag_metric(""), "tag", "tags"),
 }
 """What precedes the part in a curve's name; one and several such parts in words."""
 
@@ -60,7 +65,7 @@ def check_parts(sent: Iterable[str], method: StoredMethod, existing: Collection[
         part = part_of(curve)
         if part is None or curve in existing or part[1] in known[part[0]] | _NO_TOOL:
             continue
-        if part[0] == "<name>" and not known["<name>"]:
+        if part[0] in ("<name>", "<tag>") and not known[part[0]]:
             continue
         if part[0] == "<tool>" and _has_unlisted_tools(method):
             continue
@@ -253,7 +258,7 @@ def progress(
         yield Finding(severity, text, watched.valid)
         return
     if judges:
-        yield _judged_apart("validations do", judges, watched.valid)
+        yield Finding("unclear", _judged_apart("validations do", judges), watched.valid)
         return
     found = gain or _unpaired(watched, curves, steps=(first, last), looks=looks, samples=samples)
     if found.is_clear:
@@ -266,35 +271,50 @@ def progress(
         yield Finding("unclear", text, watched.valid)
 
 
+_SEVERITIES: Final[Mapping[Verdict, FindingSeverity]] = {
+    "gain": "good",
+    "no_clear_gain": "unclear",
+    "loss": "warn",
+    "not_measured": "unclear",
+}
+NO_REPORT: Final = "No report compares the tuned model with the start, so no gain is shown."
+
+
 def report_finding(report: Mapping[str, Any]) -> Finding:
+    verdict, text = read_verdict(report)
+    return Finding(_SEVERITIES[verdict], text, "")
+
+
+def read_verdict(report: Mapping[str, Any] | None) -> tuple[Verdict, str]:
+    """Returns what a job's report says of its gain, and the sentence with the numbers."""
+    if report is None:
+        return "not_measured", NO_REPORT
     decisive = report.get("wins_by")
     name = "preference_accuracy" if decisive == "logprob_order" else str(decisive)
     if name not in _WORDS or not report.get(name):
         name = next((one for one in _WORDS if report.get(one)), "")
     compared = report.get(name) or {}
     if name == "reward" and report.get("judged_apart"):
-        return _judged_apart("report does", report["judged_apart"], "")
+        return "not_measured", _judged_apart("report does", report["judged_apart"])
     if compared.get("difference") is None:
-        return Finding("unclear", "The report has no row to compare.", "")
+        return "not_measured", "The report has no row to compare."
     # A report has tuned less start; of a loss, less is better.
     sign = -1 if name == "loss" else 1
     bounds = sorted(sign * bound for bound in compared.get("difference_ci95") or ())
     interval = (bounds[0], bounds[1]) if bounds else None
     gain = Gain(sign * compared["difference"], interval, report.get("rows"))
     if not gain.is_clear:
-        text = f"No clear difference in the report: a gain in {_WORDS[name]} of {gain.words}."
-        return Finding("unclear", text, "")
-    text = f"The report has a gain in {_WORDS[name]} of {gain.words}."
-    return Finding("good" if gain.mean > 0 else "warn", text, "")
+        return "no_clear_gain", f"No clear gain in {_WORDS[name]}: {gain.words}."
+    verdict: Verdict = "gain" if gain.mean > 0 else "loss"
+    return verdict, f"The report has a {verdict} in {_WORDS[name]} of {gain.words}."
 
 
-def _judged_apart(what: str, judges: Sequence[str], curve: str) -> Finding:
-    text = (
+def _judged_apart(what: str, judges: Sequence[str]) -> str:
+    return (
         f"The {what} not show the gain: {', '.join(judges)} judged base and tuned model in groups "
         "of their own, whose scores are not comparable. Run an eval with a grader of single "
         "answers."
     )
-    return Finding("unclear", text, curve)
 
 
 def _unpaired(
@@ -338,19 +358,29 @@ NO_GAPS: Final = CurveGaps()
 def rule_findings(
     method: StoredMethod, watched: ObjectiveCurves, curves: Curves, gaps: CurveGaps = NO_GAPS
 ) -> Iterator[Finding]:
-    last = max((step for curve in curves.values() for step in curve), default=0)
+    solved = is_solved(watched, curves, gaps)
     for name, rule in _rules(method):
-        detector, reason = build_detector(rule, watched), None
-        end_of_gap = max((gaps.ends.get(curve, 0) for curve in detector.curves), default=0)
-        before = -1
-        for seen in _replayed(detector, curves, last=last, between=gaps.between):
-            if before < end_of_gap <= seen.step and detector.reads != "validations":
-                detector.reset()
-            reason, before = detector.see(seen), seen.step
-        if reason is not None:
-            severity: FindingSeverity = "good" if name == "target" else "warn"
+        detector = build_detector(rule, watched)
+        reason = _last_reason(detector, curves, gaps)
+        if reason is not None and not (solved and rule.action in rule.moot_when_solved):
+            severity: FindingSeverity = "good" if name in GOOD_NEWS else "warn"
             text = f"{reason[:1].upper()}{reason[1:]}."
             yield Finding(severity, text, next(iter(detector.curves), watched.valid))
+
+
+def is_solved(watched: ObjectiveCurves, curves: Curves, gaps: CurveGaps) -> bool:
+    return _last_reason(SolvedDetector(watched), curves, gaps) is not None
+
+
+def _last_reason(detector: RuleDetector, curves: Curves, gaps: CurveGaps) -> str | None:
+    read = curves_of(detector, {name for name, _ in curves})
+    end_of_gap = max((gaps.ends.get(curve, 0) for curve in read), default=0)
+    before, reason = -1, None
+    for seen in _replayed(detector, curves, read, between=gaps.between):
+        if before < end_of_gap <= seen.step and detector.reads != "validations":
+            detector.reset()
+        reason, before = detector.see(seen), seen.step
+    return reason
 
 
 def edge_points(method: StoredMethod) -> int:
@@ -384,16 +414,20 @@ def _stop_options(method: StoredMethod) -> StopOptions | None:
 
 
 def _replayed(
-    detector: RuleDetector, curves: Curves, *, last: int, between: Mapping[str, Curve] | None
+    detector: RuleDetector,
+    curves: Curves,
+    read: Sequence[str],
+    *,
+    between: Mapping[str, Curve] | None,
 ) -> Iterator[StepValues]:
-    train = _of_split(curves, "train", detector.curves)
+    train = _of_split(curves, "train", read)
     if between is not None and detector.reads == "validations":
-        train = [(name, between[name]) for name in detector.curves if name in between]
+        train = [(name, between[name]) for name in read if name in between]
     trained = _by_step(train)
-    valid = _by_step(_of_split(curves, "valid", detector.curves))
+    valid = _by_step(_of_split(curves, "valid", read))
     steps: Iterable[int] = sorted({*trained, *valid})
     if detector.reads == "steps" and not trained:
-        steps = range(last + 1)
+        steps = range(max((step for curve in curves.values() for step in curve), default=0) + 1)
     for step in steps:
         yield StepValues(step, trained.get(step, {}), valid.get(step, {}))
 
@@ -461,7 +495,9 @@ def findings(
     grader = _grader(method)
     watched = _watched(method)
     found = [*rule_findings(method, watched, curves, gaps), *_lost(curves), *_tool_errors(curves)]
-    found += [*_groups(curves), *_fewer_calls(curves)]
+    found += _fewer_calls(curves)
+    if not is_solved(watched, curves, gaps):
+        found += _groups(curves)
     found += progress(
         watched,
         curves,
@@ -476,7 +512,7 @@ def findings(
 def curves_of_findings(method: StoredMethod, existing: Collection[str]) -> set[str]:
     read = {names.REWARD_MEAN, names.TOOL_CALLS_MEAN, names.ROLLOUTS_VALID}
     read |= {names.GROUPS_ZERO_VARIANCE, names.GROUPS_TRAINED}
-    read |= {curve for detector in _detectors(method) for curve in detector.curves}
+    read |= {curve for detector in _detectors(method) for curve in curves_of(detector, existing)}
     for name in existing:
         metric = names.ToolMetric.parse(name)
         of_calls = metric is not None and metric.quantity in ("errors", "calls_mean")
@@ -495,7 +531,8 @@ def reductions_of(method: StoredMethod) -> dict[str, Reduction]:
 
 def _detectors(method: StoredMethod) -> list[RuleDetector]:
     watched = _watched(method)
-    return [build_detector(rule, watched) for _, rule in _rules(method)]
+    detectors = [build_detector(rule, watched) for _, rule in _rules(method)]
+    return [*detectors, SolvedDetector(watched)]
 
 
 def score_range(method: StoredMethod) -> tuple[float, float] | None:

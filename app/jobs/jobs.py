@@ -253,6 +253,10 @@ class JobError:
     param: str | None
 
 
+Verdict = Literal["gain", "no_clear_gain", "loss", "not_measured"]
+"""What the report of a job says of its gain: a `gain` or `loss` has an interval without 0."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     id: str
@@ -288,6 +292,8 @@ class Job:
     usage: Usage | None = None
     ended_early: dict[str, Any] | None = None
     """The rule that ended the job before its last step: `{rule, action, step, reason}`."""
+    verdict: Verdict | None = None
+    """`None` before the job has succeeded."""
     reproducibility: dict[str, Any] | None = None
     """`{same_to_the_bit, reasons, processors}`; `None` before a worker has begun."""
     queue: QueuePosition | None = None

@@ -173,35 +173,52 @@ class Truncation(DescribedModel):
         return {**sent, "cap": CAPS.get(level, 2.0) if isinstance(level, str) else 2.0}
 
 
-class _SequenceMask(DescribedModel):
+_Low = Annotated[Number, Field(ge=0, le=1)]
+_High = Annotated[Number, Field(ge=1, le=1e6)]
+
+
+class GeometricMeanMask(DescribedModel):
+    """Leaves out rollouts whose ratios' geometric mean lies outside the band."""
+
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    low: Number = Field(ge=0, le=1)
-    """Lower end of the band."""
-    high: Number = Field(ge=1, le=1e6)
-    """Upper end of the band."""
+    type: Literal["geometric_mean"] = "geometric_mean"
+    low: _Low | Auto = "auto"
+    """Lower end of the band; `auto` is 0.99, and 0.5 in the mode `async`."""
+    high: _High | Auto = "auto"
+    """Upper end of the band; `auto` is 1.01, and 2 in the mode `async`."""
 
     @model_validator(mode="after")
-    def _band_is_one(self) -> "_SequenceMask":
-        if self.low == self.high:
+    def _band_is_one(self) -> "GeometricMeanMask":
+        if self.low == self.high == 1:
             raise fault("it must exceed 'low'", "high")
         return self
 
+    def resolved(self, *, stale: bool) -> "GeometricMeanMask":
+        """The narrow band is for engine noise; every rollout of an older version is outside it."""
+        low, high = (0.5, 2.0) if stale else (0.99, 1.01)
+        return GeometricMeanMask(
+            low=low if self.low == "auto" else self.low,
+            high=high if self.high == "auto" else self.high,
+        )
 
-class GeometricMeanMask(_SequenceMask):
-    """Leaves out rollouts whose ratios' geometric mean lies outside the band."""
 
-    type: Literal["geometric_mean"] = "geometric_mean"
-    low: Number = Field(default=0.99, ge=0, le=1)
-    high: Number = Field(default=1.01, ge=1, le=1e6)
-
-
-class ProductMask(_SequenceMask):
+class ProductMask(DescribedModel):
     """Leaves out rollouts whose ratios' product lies outside the band: by default, above 3."""
 
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
     type: Literal["product"] = "product"
-    low: Number = Field(default=0.0, ge=0, le=1)
-    high: Number = Field(default=3.0, ge=1, le=1e6)
+    low: _Low = 0.0
+    """Lower end of the band."""
+    high: _High = 3.0
+    """Upper end of the band."""
+
+    @model_validator(mode="after")
+    def _band_is_one(self) -> "ProductMask":
+        if self.low == self.high:
+            raise fault("it must exceed 'low'", "high")
+        return self
 
 
 SequenceMask = Annotated[
@@ -246,10 +263,12 @@ class NothingToLearnOptions(DescribedModel):
     """Share of graded rollouts with the same grader error, or without any token to answer, from
     which the job ends."""
     equal_rewards: CountLearn = 64
-    """Number of rollouts with equal reward from which the job ends. Fewer give a warning, unless
-    the reward is the highest that the grader gives: then the job ends, since no report could show a
-    gain.
+    """Number of graded rollouts from which the job ends if nearly all have the same reward. Fewer
+    give a warning, unless all have the highest that the grader gives: then the job ends, since no
+    report could show a gain.
     """
+    equal_share: Annotated[Number, Field(gt=0.5, le=1)] = 0.98
+    """Share of the graded rollouts with the same reward from which nearly all have it."""
     untrained_groups: CountLearn = 60
     """Groups in succession from the first step on, none with different rewards, from which the job
     ends."""
@@ -260,6 +279,7 @@ class NothingToLearnOptions(DescribedModel):
 
 
 AUTO: Final = "auto"
+TOKEN_PENALTY: Final = 0.02
 Flag = Annotated[bool, Field(strict=True)]
 _BUFFERS_PER_LIMIT: Final = 5
 """Ratio of limit to buffer, as in DAPO: 4,096 of 20,480 tokens."""
@@ -315,10 +335,11 @@ class ObjectiveOptions(DescribedModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    token_penalty: Number = Field(default=0.02, ge=0, le=100)
+    token_penalty: Annotated[Number, Field(ge=0, le=100)] | Auto = AUTO
     """Reward lost by a rollout of `token_budget` sampled tokens or more, and proportionally less by
     a shorter one. It is scaled down in groups with small differences of reward, so that no worse
-    rollout becomes the better one.
+    rollout becomes the better one, and none that is better than its group's mean becomes worse.
+    `auto` is 0.02, and 0 where an `ai_judge` compares the rollouts of a group.
     """
     token_budget: Annotated[Count, Field(ge=1, le=10**9)] | Auto = AUTO
     """`auto` is the base model's limit of tokens of one turn, adjusted to the job's reasoning
@@ -339,9 +360,11 @@ class ObjectiveOptions(DescribedModel):
     start model, relative to the other tokens of its group.
     """
 
-    def resolved(self, *, token_budget: int) -> "ObjectiveOptions":
+    def resolved(self, *, token_budget: int, token_penalty: float) -> "ObjectiveOptions":
+        penalty = token_penalty if self.token_penalty == AUTO else self.token_penalty
         return self.model_copy(
             update={
+                "token_penalty": penalty,
                 "token_budget": token_budget if self.token_budget == AUTO else self.token_budget,
                 "overlong": None if self.overlong is None else self.overlong.resolved,
             }
@@ -381,6 +404,18 @@ class LearningOptions(DescribedModel):
             return sent
         unnamed = self._staleness > 0 and self.loss is None
         return Truncation(cap=CAPS["token"]) if unnamed else None
+
+    @property
+    def sequence_mask(self) -> GeometricMeanMask | ProductMask | None:
+        mask = None if self.mismatch is None else self.mismatch.sequence_mask
+        if isinstance(mask, GeometricMeanMask):
+            return mask.resolved(stale=self._staleness > 0)
+        return mask
+
+    @property
+    def judges_groups(self) -> bool:
+        """True if a grader scores the rollouts of a group against each other."""
+        return False
 
     @property
     def _staleness(self) -> int:
@@ -432,13 +467,23 @@ def resolved_learning(
     return Learning(
         loss=loss.resolved,
         advantage=sent.advantage or AdvantageOptions(type="centred"),
-        objective=objective.resolved(token_budget=token_budget(base_model, effort)),
-        mismatch=mismatch.model_copy(update={"truncation": sent.truncation}),
+        objective=objective.resolved(
+            token_budget=token_budget(base_model, effort),
+            token_penalty=0.0 if sent.judges_groups else TOKEN_PENALTY,
+        ),
+        mismatch=mismatch.model_copy(
+            update={"truncation": sent.truncation, "sequence_mask": sent.sequence_mask}
+        ),
     )
 
 
-def shown_learning(reinforcement: dict[str, Any], base_model: BaseModelSpec) -> dict[str, Any]:
-    sent = LearningOptions.model_validate(reinforcement)
+def shown_learning(
+    reinforcement: dict[str, Any],
+    base_model: BaseModelSpec,
+    *,
+    model: type[LearningOptions] = LearningOptions,
+) -> dict[str, Any]:
+    sent = model.model_validate(reinforcement)
     hyper = reinforcement.get("hyperparameters") or {}
     effort: ReasoningEffort = hyper.get("reasoning_effort", "default")
     return resolved_learning(sent, base_model, effort).model_dump(mode="json")

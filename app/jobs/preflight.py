@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from app.files.datasets import Overlap, grader_item
-from app.graders.choice import GraderChoice
+from app.graders.choice import EMPTY_REFERENCE, GraderChoice, empty_references, is_absent
 from app.graders.definitions import (
     AnyGrader,
     RowReading,
@@ -18,11 +18,11 @@ from app.graders.definitions import (
     unused_paths,
 )
 from app.graders.template_faults import placeholders
-from app.graders.templates import Placeholder
+from app.graders.templates import MissingVariable, Placeholder, parse_template
 from app.jobs.reinforcement import ReinforcementHyperparameters
 from app.jobs.supervised import MethodType, TrainOn
 from app.kit.errors import UNREADABLE_ROW, InvalidRequest, PreflightIssue
-from app.kit.fields import DescribedFields, FieldKind, parameter, value_of, walk_fields
+from app.kit.fields import DescribedFields, FieldKind, WalkedField, parameter, value_of, walk_fields
 from app.models.models import BaseModelSpec
 
 INVALID_VARIABLE: Final = "invalid_variable_error"
@@ -39,6 +39,15 @@ _SHOWN_NAMES: Final = 10
 class ItemField:
     param: str
     placeholder: Placeholder
+    is_reference: bool = False
+    """True if it is all that a grader compares with, so that no blank text can be meant."""
+
+    def is_missing(self, row: dict[str, Any]) -> bool:
+        try:
+            value = self.placeholder.value({"item": row})
+        except MissingVariable:
+            return True
+        return self.is_reference and is_absent(value)
 
     @property
     def shown(self) -> str:
@@ -71,9 +80,17 @@ def _item_fields(grader: AnyGrader, root: str) -> tuple[ItemField, ...]:
         is_read = walked.kind is FieldKind.TEMPLATE and is_used(walked.path, unused)
         for placeholder in placeholders(walked.value) if is_read else ():
             if placeholder.namespace == "item" and len(found) < _MOST:
-                entry = ItemField(parameter(root, walked.path), placeholder)
-                found.setdefault(placeholder.text, entry)
+                is_reference = _is_reference(walked, placeholder)
+                entry = ItemField(parameter(root, walked.path), placeholder, is_reference)
+                known = found.setdefault(placeholder.text, entry)
+                if is_reference and not known.is_reference:
+                    found[placeholder.text] = entry
     return tuple(found.values())
+
+
+def _is_reference(walked: WalkedField, placeholder: Placeholder) -> bool:
+    compared = walked.path[-1] == "reference" or walked.path[-2:-1] == ("needles",)
+    return compared and parse_template(walked.value.strip()).parts == (placeholder,)
 
 
 @dataclass(slots=True)
@@ -95,22 +112,27 @@ class _FaultyRows:
 
 
 class RowFaults:
-    def __init__(self, needs: RowNeeds) -> None:
+    def __init__(self, needs: RowNeeds, *, with_references: bool) -> None:
+        """`with_references`: rows of a method whose graders may read their known keys by name."""
         self._needs = needs
+        self._with_references = with_references
+        self._empty = dict[str, _FaultyRows]()
         self._rows = 0
         self._names = set[str]()
         self._missing = [_FaultyRows() for _ in needs.fields]
         self._unreadable = [_FaultyRows() for _ in needs.readings]
 
     def see(self, item: dict[str, Any], line: int) -> None:
+        self._rows += 1
+        for key in empty_references(item) if self._with_references else ():
+            self._empty.setdefault(key, _FaultyRows()).add(line)
         if self._needs == NO_NEEDS:
             return
-        self._rows += 1
         if len(self._names) < _MAX_NAMES:
             self._names.update(item)
         row = grader_item(item)
         for entry, lacking in zip(self._needs.fields, self._missing, strict=True):
-            if not entry.placeholder.leads_somewhere({"item": row}):
+            if entry.is_missing(row):
                 lacking.add(line)
         for reading, found in zip(self._needs.readings, self._unreadable, strict=True):
             fault = reading.fault(row)
@@ -125,9 +147,18 @@ class RowFaults:
             elif rows.count:
                 message = (
                     f"{entry.shown}: {rows.count} of {self._rows} rows of the {label} file lack it "
-                    f"({rows.listed}). Give it to every row."
+                    f"({rows.listed}). Give it to every row: null, NaN and a blank are none."
                 )
                 yield PreflightIssue("error", INVALID_VARIABLE, message, entry.param, rows.lines[0])
+        told = {entry.placeholder.steps for entry in self._needs.fields if entry.is_reference}
+        for key, rows in self._empty.items():
+            if (key,) not in told:
+                message = (
+                    f"'{key}' is null, NaN or blank in {rows.count} of {self._rows} rows of the "
+                    f"{label} file ({rows.listed}). Such a row has no reference, whatever reads it."
+                )
+                param = f"{label}_file"
+                yield PreflightIssue("warning", EMPTY_REFERENCE, message, param, rows.lines[0])
         for reading, rows in zip(self._needs.readings, self._unreadable, strict=True):
             if rows.count:
                 shown = ItemField(reading.param, reading.template.placeholders[0]).shown

@@ -263,8 +263,8 @@ class PreflightService:
         if student is None:
             return body
         async with self._database.tenant(self._tenant) as unit:
-            answering = await unit.students.answering_model(student)
-        return body if answering is None else {**body, "model": answering}
+            version = await unit.students.answering(student)
+        return body if version is None else {**body, "model": version.model}
 
     async def _unknown_start(self, body: dict[str, Any]) -> list[PreflightIssue]:
         name = body.get("model")

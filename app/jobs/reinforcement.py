@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Final, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
+from typing_extensions import override
 
 from app.graders.definitions import Grader
 from app.jobs.learning import LearningOptions, NothingToLearnOptions, shown_learning, shown_mode
@@ -121,6 +122,12 @@ class ReinforcementMethod(OpenKeys, LearningOptions):
     @property
     def http_environment(self) -> HttpEnvironmentSpec | None:
         return over_http(self.environment)
+
+    @property
+    @override
+    def judges_groups(self) -> bool:
+        graders = (self.grader, *self.grader.parts.values())
+        return any(grader.compares_rollouts for grader in graders)
 
     @property
     def runs_tools(self) -> bool:
@@ -243,7 +250,7 @@ def resolved_options(
     shown = dict(options)
     shown["hyperparameters"] = {"eval_greedy": True, **sent, **automatic}
     shown["max_episode_steps"] = resolved.max_episode_steps
-    shown.update(shown_learning(shown, base_model))
+    shown.update(shown_learning(shown, base_model, model=ReinforcementMethod))
     shown.update(shown_end(shown, ReinforcementStopOptions))
     check = NothingToLearnOptions.model_validate(shown.get("nothing_to_learn") or {})
     shown["nothing_to_learn"] = check.model_dump(mode="json")

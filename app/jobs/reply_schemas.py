@@ -7,7 +7,16 @@ from typing import Final, Literal
 from pydantic import ConfigDict
 
 from app.evals.evals import eval_id_of
-from app.jobs.jobs import Checkpoint, EventKind, EventLevel, Job, JobEvent, JobStatus, StreamedEvent
+from app.jobs.jobs import (
+    Checkpoint,
+    EventKind,
+    EventLevel,
+    Job,
+    JobEvent,
+    JobStatus,
+    StreamedEvent,
+    Verdict,
+)
 from app.jobs.schemas import AttachedEvalObject
 from app.kit.fields import DescribedModel, Json
 from app.kit.ids import Split
@@ -170,6 +179,10 @@ class FineTuningJob(DescribedModel):
     """Number of steps, known once the files are validated (an extension)."""
     ended_early: Json | None
     """`{rule, action, step, reason}` of the rule that ended the job early (an extension)."""
+    verdict: Verdict | None
+    """What the report says of the gain, once the job has succeeded (an extension): `gain` and
+    `loss` are clear, `no_clear_gain` is within the noise, `not_measured` has nothing to compare.
+    """
     reproducibility: Reproducibility | None
     """True if the job is the same to the bit, with reasons and processors; known once a worker has
     begun (an extension).
@@ -392,6 +405,11 @@ class Report(_ReportPart):
     """
     ended_early: Json | None = None
     """The stop rule that ended the job, if one did."""
+    verdict: Verdict | None = None
+    """What the numbers say of the gain: `gain` and `loss` have an interval of the difference
+    without 0, `no_clear_gain` has one with 0 or none, `not_measured` compares nothing. `null` in
+    reports of earlier versions.
+    """
     rows: int
     """Rows that are compared."""
     rows_left_out: int | None = None
@@ -511,6 +529,8 @@ class StreamedJob(DescribedModel):
     """Unix seconds of the end."""
     fine_tuned_model: str | None
     """Name of the published model."""
+    verdict: Verdict | None
+    """What the report says of the gain, once the job has succeeded."""
     error: JobErrorBody | None
     """The reason of a failed job."""
 

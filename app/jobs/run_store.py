@@ -8,7 +8,15 @@ from sqlalchemy import func, select, update
 from sqlalchemy.ext.asyncio import AsyncSession
 
 from app.accounts.usage_store import record_step
-from app.jobs.jobs import AttachedEval, JobError, JobStatus, ResumePoint, StopRequest, Usage
+from app.jobs.jobs import (
+    AttachedEval,
+    JobError,
+    JobStatus,
+    ResumePoint,
+    StopRequest,
+    Usage,
+    Verdict,
+)
 from app.jobs.methods import StoredMethod, stored_method
 from app.jobs.rows import MCP_SERVERS, lock_job, move_job, pause_job
 from app.jobs.store import JobReader
@@ -114,10 +122,17 @@ class RunJobStore(JobReader):
         return total
 
     async def mark_succeeded(
-        self, fine_tuned_model: str, *, result_files: Sequence[str] = ()
+        self,
+        fine_tuned_model: str,
+        *,
+        verdict: Verdict = "not_measured",
+        result_files: Sequence[str] = (),
     ) -> None:
         await self._end(
-            JobStatus.SUCCEEDED, fine_tuned_model=fine_tuned_model, result_files=list(result_files)
+            JobStatus.SUCCEEDED,
+            fine_tuned_model=fine_tuned_model,
+            verdict=verdict,
+            result_files=list(result_files),
         )
 
     async def mark_failed(self, error: JobError, *, result_files: Sequence[str] = ()) -> None:

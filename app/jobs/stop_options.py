@@ -19,12 +19,16 @@ from app.rollouts import metrics as names
 Action = Literal["off", "warn", "pause", "stop"]
 Count = Annotated[int, Field(strict=True, ge=1, le=10**6)]
 Share = Annotated[Number, Field(gt=0, le=1)]
+_ANY: Final[frozenset[Action]] = frozenset({"warn", "pause", "stop"})
+_WARNING: Final[frozenset[Action]] = frozenset({"warn"})
 _FEWEST_CALLS: Final = 0.1
 """Smallest number of tool calls per rollout in the first steps for which a collapse is detected."""
 
 
 class Rule(DescribedModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    moot_when_solved: ClassVar[frozenset[Action]] = frozenset()
+    """Actions that are not taken while validation earns the highest reward."""
 
     action: Action = "warn"
     """The effect of the rule: none, an event, a pause, or the end with the best checkpoint."""
@@ -63,6 +67,8 @@ class DriftRule(Rule):
 
 class PlateauRule(Rule):
     """Validation has not improved for a while; the base model's validation counts too."""
+
+    moot_when_solved = _WARNING
 
     evaluations: Count = 3
     """Validations in succession without a new best."""
@@ -123,22 +129,53 @@ class TokenGrowthRule(DriftRule):
         return now >= self.ratio * before
 
 
-class EntropyRule(StreakRule):
-    """The policy has stopped exploring."""
+class EntropyRule(DriftRule):
+    """The policy has stopped exploring, although validation could still earn more."""
 
     curve = names.ENTROPY
-    words = "entropy is {value:.3g} nats a token, below {rule.below:g}"
-    bound = "below"
-    is_lowest = True
+    words = "entropy is {now:.3g} nats a token, {before:.3g}"
+    moot_when_solved = _ANY
 
-    below: Number = Field(default=0.02, gt=0, le=100)
-    """Nats per trained token."""
+    share: Share = 0.1
+    """Largest ratio of the mean entropy of the latest `steps` trained steps to that of the first.
+    """
     steps: Count = 5
-    """Trained steps in succession."""
+    """Length of both windows."""
+
+    @override
+    def holds(self, before: float, now: float) -> bool:
+        return before > 0 and now <= self.share * before
+
+
+class MaskedTokensRule(StreakRule):
+    """`mismatch` leaves out much of what was sampled, so that little of it trains."""
+
+    curve = names.MASKED_SHARE
+    words = "'mismatch' left out {value:.0%} of the tokens to train, at least {rule.share:.0%}"
+
+    share: Share = 0.3
+    """Smallest share of a step's trained tokens."""
+    steps: Count = 3
+    """Number of steps in succession."""
+
+
+class NeverEarnedRule(Rule):
+    """A part of the reward, or the rows of a tag, have been at the worst value in every rollout."""
+
+    moot_when_solved = _ANY
+
+    steps: Count = 5
+    """Steps with rollouts of the part or tag, from the first one on."""
+
+
+class SolvedRule(Rule):
+    """Validation earns the highest reward: what still looks like a collapse is a solved task."""
 
 
 class ZeroVarianceRule(Rule):
     """No group has rollouts of different reward, so that none of them trains."""
+
+    moot_when_solved = _WARNING
 
     steps: Count = 5
     """Number of steps in succession."""
@@ -250,6 +287,8 @@ StopRule = (
     | MaxTimeRule
     | ZeroVarianceRule
     | NothingTrainedRule
+    | NeverEarnedRule
+    | SolvedRule
     | DriftRule
     | StreakRule
 )
@@ -293,6 +332,12 @@ class ReinforcementStopOptions(StopOptions):
     """Grades carry an error flag, or the grader fails."""
     parse_errors: ParseErrorsRule = ParseErrorsRule()
     """The policy writes tool calls that cannot be parsed."""
+    masked_tokens: MaskedTokensRule = MaskedTokensRule()
+    """`mismatch` leaves out much of what was sampled."""
+    never_earned: NeverEarnedRule = NeverEarnedRule()
+    """No rollout has earned a part of the reward, or more than the least on the rows of a tag."""
+    solved: SolvedRule = SolvedRule()
+    """Validation earns the highest reward."""
 
 
 class PreferenceStopOptions(StopOptions):

@@ -1,22 +1,24 @@
 """Stop rules at work: what each reads of the committed steps, and when it holds. Pure."""
 
-from collections import deque
-from collections.abc import Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from math import inf, sqrt
 from statistics import NormalDist, fmean
 from types import MappingProxyType
 from typing import Any, Final, Literal, Protocol, assert_never
 
-from app.graders.grader_model import GraderModel
+from app.graders.grader_model import GraderModel, PartEnds
 from app.jobs.intervals import error_probability, t_quantile
 from app.jobs.stop_options import (
     DriftRule,
     GapRule,
     MaxStepsRule,
     MaxTimeRule,
+    NeverEarnedRule,
     NothingTrainedRule,
     PlateauRule,
+    SolvedRule,
     StopOptions,
     StopRule,
     StreakRule,
@@ -26,6 +28,9 @@ from app.jobs.stop_options import (
 from app.rollouts import metrics as names
 
 Values = Mapping[str, float]
+_NONE: Final[Values] = {}
+_SHOWN: Final = 8
+"""Curves that a reason names at most."""
 Reduction = Literal["mean", "lowest", "highest"]
 DetectorReads = Literal["points", "validations", "steps"]
 """The steps that change a detector: those with a point of its curves, those with a validation, or
@@ -43,6 +48,10 @@ class StepValues:
 class RuleDetector(Protocol):
     fixed: bool
     reads: DetectorReads
+    families: tuple[str, ...]
+    """Beginnings of the names of further curves that it reads, as many as the job has."""
+    has_news: bool
+    """True while a reason that held before has become another one, to be told again."""
 
     @property
     def reductions(self) -> Mapping[str, Reduction]:
@@ -64,6 +73,8 @@ class RuleDetector(Protocol):
 class _Detector:
     fixed = False
     reads: DetectorReads = "points"
+    families: tuple[str, ...] = ()
+    has_news = False
     reductions: Mapping[str, Reduction] = MappingProxyType({})
 
 
@@ -164,6 +175,7 @@ class ObjectiveCurves:
     valid: str
     larger_is_better: bool
     scores: tuple[float, float] | None = None
+    parts: PartEnds | None = None
 
     @property
     def is_reward(self) -> bool:
@@ -248,20 +260,114 @@ class _FixedDetector(_Detector):
         """Does nothing: a value once reached stays reached."""
 
 
-class _TargetDetector(_FixedDetector):
+class _RangeDetector(_Detector):
+    """Knows the range of the rewards: the grader's, and what was seen."""
+
     reads: DetectorReads = "validations"
 
-    def __init__(self, rule: TargetRule, watched: ObjectiveCurves) -> None:
-        self._rule, self._watched = rule, watched
+    def __init__(self, watched: ObjectiveCurves) -> None:
+        self._watched = watched
         self.curves = (watched.valid, *watched.curves_of_error, *watched.curves_of_range)
         self.reductions = dict(zip(watched.curves_of_range, ("lowest", "highest"), strict=False))
         self._lowest, self._highest = watched.scores or (inf, -inf)
-        self._looks = 0
         self._reason: str | None = None
 
+    def _widen(self, *sides: Values) -> None:
+        for values in sides:
+            self._lowest = min(self._lowest, values.get(names.REWARD_MIN, inf))
+            self._highest = max(self._highest, values.get(names.REWARD_MAX, -inf))
+
+    def reset(self) -> None:
+        """Does nothing: a validation holds until the next one."""
+
+
+class SolvedDetector(_RangeDetector):
+    is_solved = False
+
     def see(self, seen: StepValues) -> str | None:
-        self._widen(seen.train)
-        self._widen(seen.valid)
+        self._widen(seen.train, seen.valid)
+        value = seen.valid.get(self._watched.valid)
+        if value is None or not self._watched.is_reward:
+            return self._reason
+        top = self._top
+        error = self._watched.error(seen.valid) if self.is_solved else 0.0
+        self.is_solved = top is not None and value + error >= top - names.TIE
+        self._reason = (
+            f"validation {self._watched.valid} has reached {top:.4g}, the highest reward: the task "
+            "is solved. Rollouts of equal reward and little entropy are a sign of that now; use "
+            "harder rows to learn more"
+            if self.is_solved
+            else None
+        )
+        return self._reason
+
+    @property
+    def _top(self) -> float | None:
+        """`None` where it is not known, as long as all rewards are equal."""
+        if self._watched.scores is not None:
+            return self._highest
+        parts = self._watched.parts
+        if self._highest <= self._lowest or (parts is not None and parts.best is None):
+            return None
+        return max(self._highest, 1.0 if parts is None or parts.best is None else parts.best)
+
+
+class _NeverEarnedDetector(_Detector):
+    families: tuple[str, ...] = (names.component_metric(""), names.tag_metric(""))
+    curves = (names.REWARD_MIN, names.REWARD_MAX)
+
+    def __init__(self, rule: NeverEarnedRule, watched: ObjectiveCurves) -> None:
+        self._rule = rule
+        self._worst: Values = _NONE if watched.parts is None else watched.parts.worst
+        self._lowest, self._highest = inf, -inf
+        self._first: dict[str, float] = {}
+        self._moved, self._told = set[str](), set[str]()
+        self._steps = Counter[str]()
+
+    def see(self, seen: StepValues) -> str | None:
+        self._lowest = min(self._lowest, seen.train.get(names.REWARD_MIN, inf))
+        self._highest = max(self._highest, seen.train.get(names.REWARD_MAX, -inf))
+        for name, value in seen.train.items():
+            if name.startswith(self.families):
+                self._steps[name] += 1
+                if abs(value - self._first.setdefault(name, value)) > names.TIE:
+                    self._moved.add(name)
+        found = sorted(name for name in self._first.keys() - self._moved if self._is_worst(name))
+        self.has_news = not self._told.issuperset(found)
+        self._told.update(found)
+        if not found:
+            return None
+        listed = ", ".join(f"{self._first[name]:g} in {name}" for name in found[:_SHOWN])
+        more = f" and {len(found) - _SHOWN} more curves" if len(found) > _SHOWN else ""
+        return (
+            f"no rollout of at least {self._rule.steps} steps did better than {listed}{more}: what "
+            "is never sampled is never learned. Teach it with supervised rows first, give partial "
+            "credit for it, or ask for it in the prompt"
+        )
+
+    def _is_worst(self, name: str) -> bool:
+        value, (components, _) = self._first[name], self.families
+        if self._steps[name] < self._rule.steps:
+            return False
+        if not name.startswith(components):
+            return value <= self._lowest + names.TIE < self._highest
+        worst = self._worst.get(name.removeprefix(components))
+        return value <= names.TIE if worst is None else abs(value - worst) <= names.TIE
+
+    def reset(self) -> None:
+        self._steps.clear()
+
+
+class _TargetDetector(_RangeDetector):
+    fixed = True
+
+    def __init__(self, rule: TargetRule, watched: ObjectiveCurves) -> None:
+        super().__init__(watched)
+        self._rule = rule
+        self._looks = 0
+
+    def see(self, seen: StepValues) -> str | None:
+        self._widen(seen.train, seen.valid)
         # The base model's own validation, at step 0, is nothing that the job has reached.
         value = seen.valid.get(self._watched.valid) if seen.step else None
         if value is not None:
@@ -273,10 +379,6 @@ class _TargetDetector(_FixedDetector):
                 else None
             )
         return self._reason
-
-    def _widen(self, values: Values) -> None:
-        self._lowest = min(self._lowest, values.get(names.REWARD_MIN, inf))
-        self._highest = max(self._highest, values.get(names.REWARD_MAX, -inf))
 
     def _is_reached(self, value: float, valid: Values) -> bool:
         """Returns whether the target is reached with significance: chance alone would do that in at
@@ -360,15 +462,30 @@ class _GapDetector(_Detector):
         self._wide = 0
 
 
+def _of_objective(
+    rule: PlateauRule | TargetRule | GapRule | NeverEarnedRule | SolvedRule,
+    watched: ObjectiveCurves,
+) -> RuleDetector:
+    match rule:
+        case PlateauRule():
+            return _PlateauDetector(rule, watched)
+        case TargetRule():
+            return _TargetDetector(rule, watched)
+        case GapRule():
+            return _GapDetector(rule, watched)
+        case NeverEarnedRule():
+            return _NeverEarnedDetector(rule, watched)
+        case SolvedRule():
+            return SolvedDetector(watched)
+        case _:
+            assert_never(rule)
+
+
 def build_detector(rule: StopRule, watched: ObjectiveCurves) -> RuleDetector:
     found: RuleDetector
     match rule:
-        case PlateauRule():
-            found = _PlateauDetector(rule, watched)
-        case TargetRule():
-            found = _TargetDetector(rule, watched)
-        case GapRule():
-            found = _GapDetector(rule, watched)
+        case PlateauRule() | TargetRule() | GapRule() | NeverEarnedRule() | SolvedRule():
+            found = _of_objective(rule, watched)
         case MaxStepsRule():
             found = _MaxStepsDetector(rule)
         case MaxTimeRule():
@@ -386,8 +503,6 @@ def build_detector(rule: StopRule, watched: ObjectiveCurves) -> RuleDetector:
     return found
 
 
-_NONE: Final[Values] = {}
-
 REWARD: Final = ObjectiveCurves(names.REWARD_MEAN, names.REWARD_MEAN, larger_is_better=True)
 LOSSES: Final = ObjectiveCurves(names.LOSS, names.LOSS, larger_is_better=False)
 """Curves of supervised and DPO jobs: one name for both splits."""
@@ -396,9 +511,9 @@ TriggerAction = Literal["warn", "pause", "stop"]
 
 
 def reward_of(grader: GraderModel) -> ObjectiveCurves:
-    if grader.lowest is None or grader.highest is None:
-        return REWARD
-    return replace(REWARD, scores=(grader.lowest, grader.highest))
+    low, high = grader.lowest, grader.highest
+    scores = None if low is None or high is None else (low, high)
+    return replace(REWARD, scores=scores, parts=grader.part_ends)
 
 
 @dataclass(frozen=True, slots=True)
@@ -412,8 +527,13 @@ class RuleTrigger:
         return asdict(self)
 
 
+GOOD_NEWS: Final = frozenset({"target", "solved"})
+"""Rules whose reason is no warning."""
+
+
 class Watch:
     def __init__(self, options: StopOptions, watched: ObjectiveCurves) -> None:
+        self._solved = SolvedDetector(watched)
         self._guards = [
             _RuleState(name, rule, build_detector(rule, watched))
             for name in type(options).model_fields
@@ -423,24 +543,29 @@ class Watch:
     def feed(self, step: int, train: Values, valid: Values = _NONE) -> list[RuleTrigger]:
         """Takes steps in order, each once; step 0 is the base model's validation."""
         seen = StepValues(step, train, valid)
-        return [found for guard in self._guards if (found := guard.feed(seen)) is not None]
+        self._solved.see(seen)
+        found = [guard.feed(seen, solved=self._solved.is_solved) for guard in self._guards]
+        return [trigger for trigger in found if trigger is not None]
 
 
 class _RuleState:
     def __init__(self, name: str, rule: StopRule, detector: RuleDetector) -> None:
         self._name = name
         self._action = rule.action
+        self._is_moot_when_solved = rule.action in rule.moot_when_solved
         self._detector = detector
         self._triggered = False
 
-    def feed(self, seen: StepValues) -> RuleTrigger | None:
+    def feed(self, seen: StepValues, *, solved: bool) -> RuleTrigger | None:
         reason = self._detector.see(seen)
         if seen.step == 0 or self._action == "off":
             return None
+        if solved and self._is_moot_when_solved:
+            reason = None
         if reason is None:
             self._triggered = self._triggered and self._action == "pause" and self._detector.fixed
             return None
-        if self._triggered:
+        if self._triggered and not self._detector.has_news:
             return None
         self._triggered = self._action != "pause" or self._detector.fixed
         if self._action == "pause":
@@ -448,9 +573,17 @@ class _RuleState:
         return RuleTrigger(self._name, self._action, seen.step, reason)
 
 
-def names_read(options: StopOptions, watched: ObjectiveCurves) -> Sequence[str]:
+def names_read(
+    options: StopOptions, watched: ObjectiveCurves, existing: Collection[str] = ()
+) -> Sequence[str]:
+    """`existing`: the job's curves, of which rules may read whole families."""
     rules = [rule for name in type(options).model_fields if (rule := getattr(options, name))]
-    return sorted({name for rule in rules for name in build_detector(rule, watched).curves})
+    detectors = [build_detector(rule, watched) for rule in (*rules, SolvedRule())]
+    return sorted({name for one in detectors for name in curves_of(one, existing)})
+
+
+def curves_of(detector: RuleDetector, existing: Collection[str]) -> list[str]:
+    return [*detector.curves, *(name for name in existing if name.startswith(detector.families))]
 
 
 def decisive_trigger(findings: Sequence[RuleTrigger]) -> RuleTrigger | None:

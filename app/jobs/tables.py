@@ -76,6 +76,7 @@ class FineTuningJobTable(QueuedRow, Base):
     usage: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     kept_checkpoints: Mapped[list[int] | None] = mapped_column(JSONB(none_as_null=True))
     ended_early: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    verdict: Mapped[str | None]
     reproducibility: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     stop_request: Mapped[str | None]
     step: Mapped[int] = mapped_column(server_default="0")

@@ -5,7 +5,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from ipaddress import ip_address
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from app.kit.ids import OrganizationId, ProjectId
 
@@ -28,6 +28,10 @@ class Actor:
 
 COMMAND_LINE: Final = Actor("command_line", "")
 
+Scope = Literal["read", "serve", "train", "admin"]
+"""What a key of a project may do; `app.http.scopes` says which route needs which."""
+ALL_SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
+
 
 @dataclass(frozen=True, slots=True)
 class Tenant:
@@ -38,6 +42,7 @@ class Tenant:
     organization_slug: str
     key_id: str
     """Id of the caller's API key, for logs; a run has the key id of its job."""
+    scopes: tuple[Scope, ...] = ALL_SCOPES
 
     @property
     def scope_id(self) -> str:

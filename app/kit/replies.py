@@ -4,6 +4,7 @@ import json
 import re
 import sys
 from http import HTTPStatus
+from itertools import islice
 from typing import Any, Final, assert_never
 
 from app.kit.egress import EgressReply
@@ -15,6 +16,8 @@ CREDENTIALS_REFUSED: Final = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORB
 """No words of a model cause them: the job's key is wrong."""
 WRONG_ADDRESS: Final = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED})
 _MEDIA_TYPE: Final = re.compile(r"[\w.+-]{1,40}/[\w.+-]{1,60}")
+_NAME: Final = re.compile(r"\w{1,40}")
+_MOST_NAMES: Final = 5
 _QUOTED_BYTES: Final = 32_768
 """A credential of 4,096 characters that begins among the shown ones is whole in it, escaped too."""
 _LONGEST_ADDRESS: Final = 500
@@ -52,7 +55,9 @@ def _found(body: bytes, key: str) -> str:
     if not isinstance(value, dict):
         return f"the body is {json_kind(value)}, not an object"
     if key not in value:
-        return "the object has no such key"
+        named = (repr(name) for name in value if _NAME.fullmatch(name))
+        names = ", ".join(islice(named, _MOST_NAMES))
+        return f"the object has no such key{names and f', but {names}'}"
     return f"there it is {json_kind(value[key])}"
 
 

@@ -138,6 +138,23 @@ def completion_of(body: Mapping[str, Any], reply: Json) -> StoredCompletion:
     )
 
 
+def with_names_of_calls(messages: list[Json]) -> list[Json]:
+    """Returns the messages with the function's name in each reply of a tool: some chat templates
+    write it, and clients leave it out. Messages that are not of the protocol stay as they are.
+    """
+    names: dict[str, Any] = {}
+    named = []
+    for message in messages:
+        calls = message.get("tool_calls")
+        for call in calls if isinstance(calls, list) else ():
+            if isinstance(call, dict) and isinstance(call.get("function"), dict):
+                names[str(call.get("id"))] = call["function"].get("name")
+        name = message.get("name") or names.get(str(message.get("tool_call_id")))
+        is_reply = message.get("role") == "tool" and name is not None
+        named.append({**message, "name": name} if is_reply else message)
+    return named
+
+
 def text_of(content: Any) -> str:
     if isinstance(content, list):
         return "".join(part.get("text") or part.get("refusal") or "" for part in content)

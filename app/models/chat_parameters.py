@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final
 
-from app.files.conversations import (
-    check_choice_among_tools,
-    check_tool_choice,
-    check_tools,
+from app.files.function_tools import check_choice_among_tools, check_tool_choice, check_tools
+from app.files.shape_faults import (
     invalid_type,
     invalid_value,
     not_one_of,

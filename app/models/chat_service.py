@@ -12,7 +12,14 @@ from typing import Any, Final
 from uuid import uuid4
 
 from app.database import Database
-from app.files.conversations import BROKEN_CALL, check_conversation, engine_messages
+from app.files.conversations import (
+    BROKEN_CALL,
+    broken_call,
+    check_conversation,
+    engine_messages,
+    instructed,
+)
+from app.files.shape_faults import invalid_value
 from app.jobs.response_formats import with_trained_effort
 from app.kit.callers import Tenant
 from app.kit.errors import RequestError, Unavailable
@@ -33,8 +40,9 @@ from app.models.chat import (
 from app.models.chat_parameters import check_parameters, engine_options
 from app.models.chat_usage import ChatUsage
 from app.models.engine import AdapterCache, AdapterMissing, Inference
-from app.models.models import ToolParser
+from app.models.models import STUDENT_TEMPERATURE, StudentVersion, ToolParser
 from app.models.service import CallableModel, ModelService
+from app.rollouts.chat_template import UNSEEN
 from app.rollouts.renderer import tool_use
 from app.rollouts.turns import call_fault
 
@@ -98,7 +106,6 @@ class StoredCompletionService:
             await unit.stored_completions.delete(completion_id)
 
 
-_TYPE: Final = "unparsable_tool_call"
 _DATA: Final = b"data: "
 _END: Final = b"\n\n"
 _DONE: Final = b"data: [DONE]"
@@ -146,7 +153,7 @@ def _mark(parser: ToolParser, content: Any, called: bool, finish_reason: str | N
     fault = call_fault(content, parser)
     if fault is None:
         return None
-    return {"type": _TYPE, "message": fault, "tool_call_id": f"call_{uuid4().hex[:24]}"}
+    return broken_call(fault, tool_call_id=f"call_{uuid4().hex[:24]}")
 
 
 def _chunk_of(event: bytes) -> Json:
@@ -253,7 +260,7 @@ class ChatCompletionService:
         self._tenant = tenant
 
     async def chat(self, body: dict[str, Any]) -> dict[str, Any]:
-        model, forwarded = await self._prepare(body)
+        model, body, forwarded = await self._prepare(body)
         with self._slots.taken(self._tenant.project_id):
             try:
                 try:
@@ -275,7 +282,7 @@ class ChatCompletionService:
 
     async def chat_stream(self, body: dict[str, Any]) -> AsyncIterator[bytes]:
         """Yields events. The first is awaited before, so that errors still have a status."""
-        model, prepared = await self._prepare(body)
+        model, body, prepared = await self._prepare(body)
         forwarded = with_usage(prepared)
         parser = await _parser_of(model)
         with ExitStack() as stack:
@@ -304,17 +311,19 @@ class ChatCompletionService:
         weakref.finalize(chunks, slot.close)
         return chunks
 
-    async def _prepare(self, body: dict[str, Any]) -> tuple[CallableModel, dict[str, Any]]:
+    async def _prepare(self, body: Json) -> tuple[CallableModel, Json, Json]:
+        """Returns the model, the call as a student understands it, and the call of the engine."""
         check_parameters(body)
-        if asks_to_store(body):
-            await self._stored.check(body)
         model = await self._models.answering(body["model"])
         if model.context_length is not None:
             check_messages(body["messages"], model.context_length)
         check_conversation(body["messages"])
+        body = _as_student(body, model.version)
+        if asks_to_store(body):
+            await self._stored.check(body)
         sent = {**engine_options(body), "messages": engine_messages(body["messages"])}
         forwarded = {**await _safe(sent, model), "model": model.engine_name}
-        return model, with_trained_effort(forwarded, model.reasoning_effort)
+        return model, body, with_trained_effort(forwarded, model.reasoning_effort)
 
     async def _open(self, body: dict[str, Any]) -> tuple[bytes, AsyncIterator[bytes]]:
         chunks = self._inference.chat_stream(body)
@@ -322,6 +331,17 @@ class ChatCompletionService:
 
     async def _load(self, model: CallableModel) -> None:
         await self._adapters.load(self._inference, model.engine_name, object_key=model.object_key)
+
+
+def _as_student(body: Json, version: StudentVersion | None) -> Json:
+    if version is None:
+        return body
+    sent = body.get("temperature")
+    return {
+        **body,
+        "messages": instructed(body["messages"], version.instructions),
+        "temperature": STUDENT_TEMPERATURE if sent is None else sent,
+    }
 
 
 def chat_slots(limit: int) -> ProjectSlots:
@@ -335,14 +355,21 @@ async def _parser_of(model: CallableModel) -> ToolParser:
 
 
 async def _safe(body: dict[str, Any], model: CallableModel) -> dict[str, Any]:
-    """Removes text that forges turns, as training does: vLLM would take it for a real turn."""
+    """Removes text that forges turns, as training does: vLLM would take it for a real turn. Raises
+    `InvalidRequest` for a message that the model would not read.
+    """
     if model.base is None:
         return body
-    control_text = (await asyncio.to_thread(tool_use, model.base)).control_text
-    if control_text is None:
+    use = await asyncio.to_thread(tool_use, model.base)
+    if use.control_text is None or use.template is None:
         return body
-    safe = {**body, "messages": [control_text.within(each) for each in body["messages"]]}
-    return {**safe, "tools": control_text.tools(body["tools"])} if body.get("tools") else safe
+    messages = [use.control_text.within(each) for each in body["messages"]]
+    tools = use.control_text.tools(body.get("tools"))
+    unseen = await asyncio.to_thread(use.template.unseen, messages, tools)
+    if unseen:
+        raise invalid_value(("messages", unseen[0]), UNSEEN)
+    safe = {**body, "messages": messages}
+    return {**safe, "tools": tools} if body.get("tools") else safe
 
 
 async def _holding(slot: ExitStack, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

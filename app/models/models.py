@@ -252,6 +252,19 @@ STUDENT_PREFIX: Final = "student:"
 """First part of a student's name where a model is named."""
 
 
+STUDENT_TEMPERATURE: Final = 0.0
+"""At which a student answers, and is tested, unless the caller sends another temperature."""
+
+
+@dataclass(frozen=True, slots=True)
+class StudentVersion:
+    """The version of a student that answers."""
+
+    model: str
+    instructions: str | None
+    """The system message of a conversation that has none."""
+
+
 def student_named(model: str) -> str | None:
     return model.removeprefix(STUDENT_PREFIX) if model.startswith(STUDENT_PREFIX) else None
 

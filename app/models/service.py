@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from app.database import Database, UnitOfWork
@@ -16,6 +16,7 @@ from app.models.models import (
     MODEL_NOT_AVAILABLE,
     BaseModelSpec,
     CheckpointPermission,
+    StudentVersion,
     TunedModel,
     find_base_model,
     not_offered,
@@ -109,6 +110,8 @@ class CallableModel:
     tuned: TunedModel | None
     reasoning_effort: str | None
     base: BaseModelSpec | None
+    version: StudentVersion | None = None
+    """Of the student by whose name the model was called."""
 
     @property
     def context_length(self) -> int | None:
@@ -149,7 +152,7 @@ class ModelService:
         student = student_named(name)
         async with self._database.tenant(self._tenant) as unit:
             tuned = await unit.models.get(name)
-            exists = student is not None and await unit.students.answering_model(student)
+            exists = student is not None and await unit.students.answering(student)
         if tuned is None:
             message = f"The model '{name}' does not exist: "
             if student is None:
@@ -163,18 +166,18 @@ class ModelService:
 
     async def answering(self, name: str) -> CallableModel:
         """Returns the model that answers now: for `student:NAME` its current skill's."""
-        student, answering = student_named(name), name
+        student, version = student_named(name), None
         if student is not None:
             async with self._database.tenant(self._tenant) as unit:
-                answering = await unit.students.answering_model(student) or name
-        model = await self.get(answering)
+                version = await unit.students.answering(student)
+        model = await self.get(name if version is None else version.model)
         if model.base is None and model.tuned is not None:
             raise InvalidRequest(
                 f"The model '{name}' cannot answer. {not_offered(model.tuned.base_model)}",
                 param="model",
                 code=MODEL_NOT_AVAILABLE,
             )
-        return model
+        return replace(model, version=version)
 
     async def response_formats(self, model: CallableModel) -> tuple[str, ...] | None:
         """Returns the formats a model can be held to; `None` if its engine does not say."""

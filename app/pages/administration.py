@@ -7,9 +7,10 @@ from typing import Annotated, Final
 
 from fastapi import APIRouter, Depends, Request, Response
 
+from app.accounts.accounts import KeyTerms, named_scopes
 from app.accounts.usage import Amounts, UsageGrouping, UsageKind, UsageQuery
 from app.http.requests import text_of
-from app.kit.callers import AdminPrincipal
+from app.kit.callers import ALL_SCOPES, AdminPrincipal, Scope
 from app.kit.errors import InvalidRequest, PermissionDenied
 from app.pages.rendering import redirect
 from app.pages.visitors import (
@@ -65,6 +66,10 @@ def sent_lifetime_s(form: Mapping[str, str]) -> int | None:
     return int(sent) * _DAY_S
 
 
+def sent_scopes(form: Mapping[str, str]) -> tuple[Scope, ...] | None:
+    return named_scopes([scope for scope in ALL_SCOPES if form.get(f"scope_{scope}")])
+
+
 def kept_s(form: Mapping[str, str]) -> int:
     return _DAY_S if form.get("keep_old") else 0
 
@@ -116,6 +121,7 @@ async def project_page(
         after=after,
         longest_name=LONGEST_NAME,
         most_days=MOST_DAYS,
+        scopes=ALL_SCOPES,
     )
 
 
@@ -138,7 +144,7 @@ async def archive_project(
 @router.post("/{project_id}/keys")
 async def create_key(project_id: str, visitor: SignedInAdministrator, form: AdminForm) -> Response:
     account, key = await visitor.services.service_accounts(project_id).create(
-        sent_name(form), with_key=True, lifetime_s=sent_lifetime_s(form)
+        sent_name(form), KeyTerms(sent_lifetime_s(form), sent_scopes(form))
     )
     if key is None:
         raise ValueError(f"{account.id} was made without its key")

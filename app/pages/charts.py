@@ -88,7 +88,10 @@ _OF_STEPS: Final = ("line", "edge")
 """Marks of training curves."""
 _NOTHING: Final[Curve] = {}
 _WHOLE: Final[Mapping[str, int]] = {}
-_COMPONENT: Final = "reward/component/"
+_OF_PARTS: Final = (
+    ("components", "Grader's components", names.component_metric("")),
+    ("tags", "Reward by tag", names.tag_metric("")),
+)
 _ROLLOUT: Final = "mean a rollout"
 _SHARE: Final = "share"
 
@@ -164,11 +167,9 @@ def _lost(curves: Curves) -> Chart:
 
 
 def _of_rollouts(curves: Curves) -> Iterator[Chart]:
-    components = [
-        Line(name.removeprefix(_COMPONENT), name, curve)
-        for name, curve in _below(curves, _COMPONENT)
-    ]
-    yield Chart("components", "Grader's components", _ROLLOUT, components)
+    for chart_id, title, head in _OF_PARTS:
+        parts = [Line(name.removeprefix(head), name, curve) for name, curve in _below(curves, head)]
+        yield Chart(chart_id, title, _ROLLOUT, parts)
     calls = [_line(curves, "all tools", names.TOOL_CALLS_MEAN), *_tools(curves, "calls_mean")]
     yield Chart("tool_calls", "Tool calls", _ROLLOUT, _present(calls))
     for chart_id, title, unit, quantity in _OF_TOOLS:

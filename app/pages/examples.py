@@ -72,7 +72,7 @@ KINDS: Final[Mapping[ExampleKind, KindText]] = {
     ),
     ExampleKind.NUMBER: KindText(
         "A right answer ends with a number",
-        "Sums, doses, measures: the last number of the answer decides.",
+        "Sums, doses, measures: the number that the answer gives decides.",
         (_QUESTION, Column("answer", "Right number"), _TOPIC),
         "reasoning",
         "reinforcement",

@@ -282,11 +282,13 @@ async def report_page(
 
 
 def _comparisons(report: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    parts = {label: report.get(name) for name, label in _COMPARISONS.items()}
+    greedy, sampled = report.get("greedy") or {}, report.get("eval_temperature")
+    parts = {f"{_COMPARISONS[name]} at temperature 0": greedy.get(name) for name in _GREEDY}
+    for name, label in _COMPARISONS.items():
+        at = f" at temperature {sampled:g}" if sampled is not None and name in _GREEDY else ""
+        parts[f"{label}{at}"] = report.get(name)
     for name, compared in (report.get("components") or {}).items():
         parts[f"{name}{_part_of(compared, report)}"] = compared
-    greedy = report.get("greedy") or {}
-    parts |= {f"{_COMPARISONS[name]}, greedy": greedy.get(name) for name in _GREEDY}
     for label, compared in parts.items():
         if compared:
             yield label, {**_ABSENT, **compared}

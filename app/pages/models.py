@@ -10,12 +10,13 @@ from typing import Any, Final, Literal, Self, assert_never, cast
 from fastapi import APIRouter, Request, Response
 from pydantic import TypeAdapter
 
-from app.files.conversations import BROKEN_CALL
+from app.files.conversations import BROKEN_CALL, instructed
 from app.http.requests import LONGEST_TEXT, text_of, unless_client_hangs_up
 from app.kit.downloads import ClosingResponse
 from app.kit.errors import InvalidRequest, RequestError
 from app.kit.fields import Json
 from app.models.chat import StreamedReply
+from app.models.models import STUDENT_PREFIX
 from app.pages.rendering import HEADERS, LONG_CUT_AT
 from app.pages.visitors import OwnForm, PageRoute, SignedIn, Streaming, Visitor
 from app.tools.mcp_listings import is_served
@@ -34,8 +35,10 @@ _TOOL: Final = "tool "
 class PlaygroundForm:
     models: tuple[str, str]
     prompt: str = ""
+    instructions: str = ""
     max_tokens: str = str(_TOKENS)
-    temperature: str = "1"
+    temperature: str = ""
+    """Empty: the model's own."""
     tools: Sequence[str] = ()
 
     @classmethod
@@ -43,6 +46,7 @@ class PlaygroundForm:
         asked = cls(
             (form.get("first", ""), form.get("second", "")),
             text_of(form, "prompt", longest=LONGEST_TEXT),
+            text_of(form, "instructions", longest=LONGEST_TEXT),
             form.get("max_tokens", ""),
             form.get("temperature", ""),
             [name.removeprefix(_TOOL) for name in form if name.startswith(_TOOL)],
@@ -51,10 +55,17 @@ class PlaygroundForm:
             raise InvalidRequest("The prompt is empty.", param="prompt")
         return asked
 
+    def messages(self) -> list[Json]:
+        """Returns the conversation; without instructions a student takes its own."""
+        return instructed(
+            [{"role": "user", "content": self.prompt}], self.instructions.strip() or None
+        )
+
     def options(self) -> dict[str, Any]:
+        sent = self.temperature.strip()
         return {
             "max_completion_tokens": int(_number(self.max_tokens, "max_tokens", 1, _MOST_TOKENS)),
-            "temperature": _number(self.temperature, "temperature", 0, _HOTTEST),
+            "temperature": _number(sent, "temperature", 0, _HOTTEST) if sent else None,
             "stream": True,
             "stream_options": {"include_usage": True},
         }
@@ -96,7 +107,7 @@ class ToolLoop:
         self,
         services: Factory,
         model: str,
-        prompt: str,
+        messages: Sequence[Json],
         *,
         options: Mapping[str, Any],
         tools: Sequence[ToolSpec],
@@ -105,7 +116,7 @@ class ToolLoop:
         self._tools = {tool.name: tool for tool in tools}
         offered = {"tools": [_function(tool) for tool in tools]} if tools else {}
         self._body: Json = {"model": model, **options, **offered}
-        self._messages: list[Json] = [{"role": "user", "content": prompt}]
+        self._messages = list(messages)
         self._tokens: int | None = None
         self._reply = StreamedReply()
 
@@ -354,7 +365,7 @@ async def _plays(visitor: Visitor, asked: PlaygroundForm) -> list[Play]:
         if not is_served(one.definition)
     ]
     return [
-        ToolLoop(visitor.services, model, asked.prompt, options=options, tools=tools).play()
+        ToolLoop(visitor.services, model, asked.messages(), options=options, tools=tools).play()
         for model in asked.models
     ]
 
@@ -372,12 +383,14 @@ async def _shown(
     tuned = [one.tuned for one in found if one.tuned is not None]
     newest = sorted(tuned, key=lambda one: (-one.created_at, -one.step))
     tools = await _callable_tools(visitor)
+    students, _ = await visitor.services.students().page(after=None, limit=_LISTED)
+    named = [f"{STUDENT_PREFIX}{student.name}" for student in students]
     return await visitor.page(
         "models/models.html",
         lambda: {
             "base": [one for one in found if one.tuned is None],
             "more": max(0, len(newest) - _LISTED),
-            "names": [one.name for one in found],
+            "names": [*named, *(one.name for one in found)],
         },
         tuned=newest[:_LISTED],
         project_id=visitor.owner.tenant.project_id,

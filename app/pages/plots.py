@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from app.jobs.findings import watched_by
 from app.jobs.intervals import Gain, Interval, Range, difference, paired_gain, range_of_scores
-from app.jobs.jobs import Job
+from app.jobs.jobs import Job, Verdict
 from app.jobs.stop_rules import LOSSES, REWARD
 from app.kit.ids import Split
 from app.rollouts import metrics as names
@@ -230,6 +230,7 @@ class Standing:
     now: float | None
     is_reward: bool
     lost: float | None
+    verdict: Verdict | None
     is_validated: bool
     """True if `now` measures held-out rows, as `before` does; otherwise it measures the latest
     training step, whose rows and temperature differ, so that the two are not comparable.
@@ -242,8 +243,13 @@ class Standing:
         return self.now - self.before
 
     @property
-    def is_better(self) -> bool:
-        return self.gain is not None and (self.gain > 0) is self.is_reward and self.gain != 0
+    def colour(self) -> str:
+        """The class of the gain; of a job that has ended only a gain that its report shows."""
+        if self.verdict == "loss":
+            return "worse"
+        if not self.gain or self.verdict in ("no_clear_gain", "not_measured"):
+            return "same"
+        return "better" if (self.gain > 0) is self.is_reward else "worse"
 
 
 def standing(job: Job, points: Sequence[MetricPoint]) -> Standing:
@@ -262,6 +268,7 @@ def standing(job: Job, points: Sequence[MetricPoint]) -> Standing:
         None if now is None else now.value,
         is_reward=watched.is_reward,
         lost=None if lost is None else lost[-1].value,
+        verdict=job.verdict,
         is_validated=is_validated,
     )
 

@@ -36,7 +36,7 @@ CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "effort": EFFORTS,
     "auto_stop": ACTIONS,
 }
-SLIDERS: Final = ("drift_guard", "creativity")
+SLIDERS: Final = ("drift_guard",)
 STUDENT: Final = "student"
 CURRICULUM: Final = "curriculum"
 RECIPE: Final = "recipe"
@@ -84,8 +84,6 @@ def knobs_of(recipe: PlanRecipe, sent: Mapping[str, str]) -> Knobs:
         if sent.get(name):
             chosen[name] = _position(name, sent[name])
     known = recipe.knobs.model_dump(exclude_none=True)
-    if recipe.method != "reinforcement":
-        chosen.pop("creativity", None)
     if "practice_mode" in chosen:
         known.pop("n_epochs", None)
     try:
@@ -140,7 +138,6 @@ CHOICE_WORDS: Final[Mapping[str, KnobText]] = {
 }
 SLIDER_WORDS: Final[Mapping[str, KnobText]] = {
     "drift_guard": KnobText("Drift guard", "Free to change", "Stay as it is"),
-    "creativity": KnobText("Creativity", "Always the same", "Many ideas"),
 }
 _LOW: Final = 34
 _HIGH: Final = 67
@@ -188,9 +185,9 @@ _EFFORT: Final[Mapping[str, str]] = {
     "maximum": "The most attempts at each example: the dearest, for hard tasks.",
 }
 _CREATIVITY: Final = (
-    "Answers are tested with little variety: good where one answer is right.",
-    "Answers are tested with the usual variety.",
-    "Answers are tested with much variety: good for ideas, bad for facts.",
+    "The best version is chosen among answers with little variety: good where one answer is right.",
+    "The best version is chosen among answers with the usual variety.",
+    "The best version is chosen among answers with much variety: good for ideas, bad for facts.",
 )
 _STOP: Final[Mapping[str, str]] = {
     "stop": "Practice ends by itself when it no longer helps, and the best version is kept.",
@@ -217,7 +214,6 @@ class PlanQuery(BaseModel):
     practice_mode: Knob = ""
     drift_guard: Knob = ""
     effort: Knob = ""
-    creativity: Knob = ""
     auto_stop: Knob = ""
 
 

@@ -7,10 +7,12 @@ from typing import Annotated, Any, Final, assert_never
 
 from fastapi import APIRouter, Query, Request, Response
 
+from app.evals.evals import eval_temperature
 from app.jobs.jobs import TERMINAL, Job, JobStatus
 from app.kit.errors import NotFound
 from app.kit.fields import Json
-from app.kit.ids import REPORT, Split
+from app.kit.ids import VALID_GREEDY, Split
+from app.models.models import STUDENT_TEMPERATURE
 from app.pages.examples import question_of, topics_of
 from app.pages.plots import most_changed, pairs_of
 from app.pages.rendering import HEADERS, redirect, wants_part
@@ -223,34 +225,39 @@ async def stop(name: str, job_id: str, visitor: SignedIn, _form: OwnForm) -> Res
 async def _progress(visitor: Visitor, job: Job) -> Mapping[str, Any]:
     rows = await visitor.services.held_out_rows().rows(job)
     report = await report_of(visitor, job)
-    split, counts = await _counts(visitor, job, report)
-    steps = sorted({each.step for each in counts})
+    split, counts = await _counts(visitor, job)
+    steps = sorted({each.step for each in counts if report is None or each.step <= report["step"]})
     if not steps:
         return {**_NOTHING, "headway": await _preferences(visitor, job, report, rows.count)}
     before, now = right_rows(counts, steps[0]), right_rows(counts, steps[-1])
     headway = Headway(tally(before), tally(now))
     topics = {at: topics_of(row) for at, row in rows.by_index.items()}
     weak: list[TopicTally] = weak_topics(now, topics)
-    examples = [] if report is None else await _examples(visitor, job, split, rows.by_index, steps)
+    ends = (steps[0], steps[-1])
+    examples = [] if report is None else await _examples(visitor, job, split, rows.by_index, ends)
     return {
         "headway": headway if len(steps) > 1 else None,
         "first": headway.now if len(steps) == 1 else None,
         "weak": weak_sentence(weak, headway) if len(steps) > 1 else "",
         "examples": examples,
+        "varied": split == _VALID and eval_temperature(job) != STUDENT_TEMPERATURE,
     }
 
 
-_NOTHING: Final[Mapping[str, Any]] = {"headway": None, "first": None, "weak": "", "examples": []}
+_NOTHING: Final[Mapping[str, Any]] = {
+    "headway": None,
+    "first": None,
+    "weak": "",
+    "examples": [],
+    "varied": False,
+}
 
 
-async def _counts(
-    visitor: Visitor, job: Job, report: Mapping[str, Any] | None
-) -> tuple[Split, Sequence[PassCount]]:
+async def _counts(visitor: Visitor, job: Job) -> tuple[Split, Sequence[PassCount]]:
+    """Returns the answers of the tests at a student's temperature, if the job has such answers."""
     rollouts = visitor.services.rollouts()
-    if report is not None:
-        counts = await rollouts.pass_counts(job.id, REPORT, at_least=RIGHT)
-        if counts:
-            return REPORT, counts
+    if counts := await rollouts.pass_counts(job.id, VALID_GREEDY, at_least=RIGHT):
+        return VALID_GREEDY, counts
     return _VALID, await rollouts.pass_counts(job.id, _VALID, at_least=RIGHT)
 
 
@@ -271,15 +278,15 @@ async def _preferences(
 
 
 async def _examples(
-    visitor: Visitor, job: Job, split: Split, rows: Mapping[int, Json], steps: Sequence[int]
+    visitor: Visitor, job: Job, split: Split, rows: Mapping[int, Json], steps: tuple[int, int]
 ) -> list[BeforeAndAfter]:
-    rollouts, ends = visitor.services.rollouts(), (steps[0], steps[-1])
-    means = await rollouts.row_means(job.id, split, steps=ends)
+    rollouts = visitor.services.rollouts()
+    means = await rollouts.row_means(job.id, split, steps=steps)
     shown = list[BeforeAndAfter]()
-    for pair in most_changed(pairs_of(means, ends[1]))[:_EXAMPLES]:
+    for pair in most_changed(pairs_of(means, steps[1]))[:_EXAMPLES]:
         asked = rows.get(pair.row)
         question = f"Question {pair.row + 1}" if asked is None else question_of(asked)
-        found = await rollouts.first_graded(job.id, split, steps=ends, row=pair.row)
+        found = await rollouts.first_graded(job.id, split, steps=steps, row=pair.row)
         before, after = map(answer, found)
         shown.append(BeforeAndAfter(question, before, after, pair.outcome == "win"))
     return shown

@@ -23,19 +23,20 @@ from app.pages.curricula import kept_rows, rows_of
 from app.pages.examples import KINDS, ExampleKind, text_of_content
 from app.pages.rendering import redirect
 from app.pages.student_plans import STUDENT
-from app.pages.student_progress import RightCount, headline, verdicts
+from app.pages.student_progress import RIGHT, RightCount, headline, verdicts
 from app.pages.visitors import OwnForm, PageRoute, SignedIn, Visitor
-from app.settings import known_by_name
+from app.settings import DEFAULT_MODEL, TOYS
 from app.teaching.coach.sessions import OPEN_SESSIONS, CoachSession, CoachStatus, Phase
 from app.teaching.feedback.feedback import LONGEST_COMMENT, SentFeedback
 from app.teaching.recipes.recipes import PlanRecipe
 from app.teaching.students.students import MAX_REGRESSION_EVALS, Skill, SkillStatus, Student
 
-SAMPLES: Final = ("customer_support", "reasoning", "code_assistant")
-"""Recipes whose sample questions can be asked without tools."""
+SAMPLES: Final = ("reasoning", "customer_support", "code_assistant")
+"""Recipes whose sample questions can be asked without tools; `tiny-scholar` answers half of the
+first one's right.
+"""
 _RATED: Final = (ExampleKind.WORDS, ExampleKind.NUMBER, ExampleKind.CODE)
 _MOST: Final = 200
-_SAMPLING: Final = {"temperature": 0.0, "max_completion_tokens": 256, "seed": 1}
 FROM_SAMPLE: Final = "sample:"
 
 
@@ -75,8 +76,9 @@ async def keep(visitor: Visitor, name: str, source: str) -> Student:
             "Change the list with the API: POST /v1/students/NAME with 'regression_evals'."
         )
     recipe, title, rows = await _questions(visitor, source)
+    grader = read_grader({**recipe.options["grader"], "pass_threshold": RIGHT})
     made = await visitor.services.evals().create(
-        NewEval(title, {"type": "object"}, False, (read_grader(recipe.options["grader"]),), None)
+        NewEval(title, {"type": "object"}, False, (grader,), None)
     )
     source_of_rows = SampledSource.model_validate(
         {
@@ -84,11 +86,11 @@ async def keep(visitor: Visitor, name: str, source: str) -> Student:
             "source": {"type": "file_content", "content": [{"item": row} for row in rows]},
             "input_messages": {"type": "item_reference", "item_reference": "item.messages"},
             "model": f"{STUDENT_PREFIX}{name}",
-            "sampling_params": _SAMPLING,
+            "sampling_params": {"max_completion_tokens": 256},
         }
     )
     await visitor.services.eval_runs().create(made.id, source_of_rows, name=title, metadata=None)
-    return await visitor.services.students().update(name, (*known, made.id))
+    return await visitor.services.students().update(name, {"regression_evals": [*known, made.id]})
 
 
 async def _questions(visitor: Visitor, source: str) -> tuple[PlanRecipe, str, list[dict[str, Any]]]:
@@ -142,8 +144,12 @@ async def students_page(visitor: SignedIn) -> Response:
                 (student, skills[0] if skills else None, headline(skills[0]) if skills else "")
                 for student, skills in zip(students, newest, strict=True)
             ],
-            "base_models": [model.name for model in models if model.tuned is None],
-            "toys": [model.name for model in known_by_name()],
+            # The toy that knows none of the samples of these pages comes last.
+            "base_models": sorted(
+                (model.name for model in models if model.tuned is None),
+                key=lambda name: name == DEFAULT_MODEL,
+            ),
+            "toys": TOYS,
         },
         more=more,
         samples=samples,
@@ -182,12 +188,22 @@ async def student_page(name: str, visitor: SignedIn) -> Response:
         lambda: {
             "coach_sentence": _coach_sentence(coached),
             "coach_verbs": [] if coached is None else _coach_verbs(coached.status),
-            "skills": [(skill, headline(skill), list(verdicts(skill, names))) for skill in skills],
+            "skills": [
+                (
+                    skill,
+                    headline(skill),
+                    list(verdicts(skill, names)),
+                    student.instructions_of(skill),
+                )
+                for skill in skills
+            ],
             "is_waiting": any(skill.status is SkillStatus.RUNNING for skill in skills),
         },
         coached=coached,
         student=student,
         answers=current.model if current else student.base_model,
+        examples_told=None if current is None else current.instructions,
+        longest=LONGEST_TEXT,
         more=more,
         jobs=jobs,
         kept=kept,
@@ -199,6 +215,15 @@ async def student_page(name: str, visitor: SignedIn) -> Response:
 @router.post("/students/{name}/keep")
 async def keep_set(name: str, visitor: SignedIn, form: OwnForm) -> Response:
     await keep(visitor, name, form.get("source", ""))
+    return redirect(f"/teach/students/{name}")
+
+
+@router.post("/students/{name}/instructions")
+async def instruct(name: str, visitor: SignedIn, form: OwnForm) -> Response:
+    """Instructs the version that answers, or brings back the instructions of its examples."""
+    said = text_of(form, "instructions", longest=LONGEST_TEXT).strip()
+    instructions = None if form.get("from") == "examples" else said
+    await visitor.services.students().update(name, {"instructions": instructions})
     return redirect(f"/teach/students/{name}")
 
 
@@ -269,6 +294,8 @@ def _coach_sentence(session: CoachSession | None) -> str:
 chat_router = APIRouter(
     include_in_schema=False, route_class=PageRoute, prefix="/teach/students/{name}"
 )
+_VARIED: Final = 1.0
+"""Temperature of a second answer, which shall differ from what the student says by itself."""
 ChatJudgement = Literal["up", "down", "correct", "first", "second"]
 Id = Annotated[str, Query(max_length=128)]
 
@@ -302,13 +329,13 @@ async def ask(name: str, request: Request, visitor: SignedIn, form: OwnForm) -> 
         "model": f"{STUDENT_PREFIX}{name}",
         "messages": [*messages, {"role": "user", "content": prompt}],
         "max_completion_tokens": 512,
-        "temperature": 1.0,
         "stream": False,
         "store": True,
         "metadata": {"student": name},
     }
+    asked = [body, {**body, "temperature": _VARIED}] if wants_two else [body]
     try:
-        ids = await unless_client_hangs_up(request, _ask(visitor, body, 2 if wants_two else 1))
+        ids = await unless_client_hangs_up(request, _ask(visitor, asked))
     except RequestError as error:
         return await _shown(
             visitor, student, messages, (), refused=error, prompt=prompt, wants_two=wants_two
@@ -353,10 +380,8 @@ def _values(
             assert_never(judgement)
 
 
-async def _ask(visitor: Visitor, body: dict[str, Any], times: int) -> list[str]:
-    replies = await asyncio.gather(
-        *(visitor.services.completions().chat(dict(body)) for _ in range(times))
-    )
+async def _ask(visitor: Visitor, bodies: Sequence[dict[str, Any]]) -> list[str]:
+    replies = await asyncio.gather(*map(visitor.services.completions().chat, bodies))
     return [str(reply["id"]) for reply in replies]
 
 

@@ -46,6 +46,8 @@ class ShownMessage:
     role: str
     text: str
     turn: int | None = None
+    row: int = 0
+    """Index of the turn's row of training; several where the template rewrote earlier turns."""
     reasoning: str = ""
     tokens: int | None = None
     finish_reason: str | None = None
@@ -132,6 +134,7 @@ def _turns(messages: list[Json], turns: list[Json], texts: _Texts) -> Iterator[S
             role="assistant",
             text=texts.cut(_text(message)),
             turn=number,
+            row=turn.get("row", 0),
             reasoning=texts.cut(str(message.get("reasoning_content") or "")),
             tokens=turn.get("tokens"),
             finish_reason=turn.get("finish_reason"),

@@ -27,6 +27,7 @@ from typing_extensions import override
 
 from app.accounts.accounts import SESSION_S, AdministratorSession, SessionOwner
 from app.http.requests import check_query
+from app.http.scopes import check_scope
 from app.jobs.jobs import Job, JobStatus
 from app.kit.callers import Actor, Principal, act_as
 from app.kit.errors import (
@@ -112,6 +113,7 @@ async def counted_request(request: Request, principal: Principal) -> AsyncIterat
                 "Close some of them, and reload this one in a minute.",
                 retry_after_s=quota.reset_s,
             )
+        check_scope(principal, request.method, request.scope["path"])
         yield
 
 

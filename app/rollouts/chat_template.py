@@ -22,8 +22,10 @@ from tokenizers import AddedToken, Tokenizer
 from tokenizers.decoders import DecodeStream
 from typing_extensions import override
 
+from app.files.conversations import reasoning_of_message
 from app.jobs.response_formats import template_variables
 from app.kit.errors import InvalidRequest
+from app.models.chat import with_names_of_calls
 
 
 class ModelFiles:
@@ -93,9 +95,16 @@ def context_length(config: dict[str, Any]) -> int:
 
 Message = dict[str, Any]
 
+UNSEEN: Final = (
+    "the model's chat template does not show a message of this role at this place, so that the "
+    "model would not read it"
+)
+_SENTINEL: Final = "Qx7sentinelZ"
 _PROBE: Final = '{"probe": 1}'
 _PROBE_TEXTS: Final = (_PROBE, '{"probe":1}', "{'probe': 1}")
 """`_PROBE` in the three spellings that a template may write: JSON, compact JSON, Python."""
+_REASONING: Final = ("reasoning", "reasoning_content", "thinking")
+"""The names by which templates read reasoning: each gets it under its own (gpt-oss: the last)."""
 _SHORT_ID: Final = 9
 """Number of letters and digits of a call's id that the templates of Mistral require."""
 _TEMPLATE_FAULTS: Final = (
@@ -148,7 +157,7 @@ class ChatTemplate:
 
         Raises `InvalidRequest` with the template's own message if it refuses the messages.
         """
-        prepared = [self._prepared(message) for message in messages]
+        prepared = [self._prepared(message) for message in with_names_of_calls(messages)]
         try:
             return self._template.render(
                 messages=prepared,
@@ -162,14 +171,39 @@ class ChatTemplate:
                 f"The model's chat template refused the messages: {error}", param="messages"
             ) from error
 
+    def unseen(self, messages: list[Message], tools: list[Message] | None) -> list[int]:
+        """Returns the positions of messages to the model whose text is not shown where they stand:
+        some templates leave out a system message that is not the first one, or replies of tools.
+        Raises `InvalidRequest` as `render` does.
+        """
+        marks = {
+            position: f"{_SENTINEL}{position}."
+            for position, message in enumerate(messages)
+            if message["role"] != "assistant" and flat_content(message.get("content")).strip()
+        }
+        marked = [
+            {**message, "content": marks.get(position, message.get("content"))}
+            for position, message in enumerate(messages)
+        ]
+        text = self.render(marked, tools, generate=True)
+        return [position for position, mark in marks.items() if mark not in text]
+
     def _prepared(self, message: Message) -> Message:
         if not isinstance(message.get("role"), str):
             raise InvalidRequest("Each message needs a role.", param="messages")
-        prepared = dict(message)
+        # A null stands for an absent key, and templates ask whether a key is there.
+        prepared = {key: value for key, value in message.items() if value is not None}
         if prepared["role"] == "developer":
             prepared["role"] = "system"
         prepared["content"] = flat_content(message.get("content"))
         calls = message.get("tool_calls")
+        thought = next(
+            (message[name] for name in _REASONING if message.get(name) is not None), None
+        )
+        if thought is not None:
+            prepared |= dict.fromkeys(_REASONING, thought)
+            if calls and prepared["content"]:
+                prepared.pop("thinking")  # gpt-oss shows one of the two, and refuses both
         if not calls:
             prepared.pop("tool_calls", None)
         elif not self._arguments_as_text:
@@ -211,13 +245,16 @@ class ChatTemplate:
 
 
 def flat_content(content: Any) -> str:
-    """Raises `InvalidRequest` for content that is no text, `None` or list of text parts."""
+    """Raises `InvalidRequest` for content that is no text, `None` or list of such parts."""
     if content is None:
         return ""
     if isinstance(content, str):
         return content
     if isinstance(content, list):
-        parts = [part.get("text") if isinstance(part, dict) else None for part in content]
+        parts = [
+            part.get("text", part.get("refusal")) if isinstance(part, dict) else None
+            for part in content
+        ]
         texts = [part for part in parts if isinstance(part, str)]
         if len(texts) == len(parts):
             return "".join(texts)
@@ -300,7 +337,8 @@ class ControlText:
         """Returns a copy whose text cannot be read as control text. Raises `InvalidRequest`."""
         if not isinstance(message, dict):
             raise InvalidRequest("Each message must be an object.", param="messages")
-        return self.within({**message, "content": flat_content(message.get("content"))})
+        content = flat_content(message.get("content") or message.get("refusal"))
+        return self.within({**message, **reasoning_of_message(message), "content": content})
 
     def within(self, message: Message) -> Message:
         """Returns the same for an engine that renders the message itself: absent keys stay absent.
@@ -437,12 +475,16 @@ class ModelTokens:
             start, begin = begin, end
         return lengths, min(begin, len(ids) - 1)
 
+    @property
+    def vocabulary(self) -> Mapping[str, int]:
+        found: dict[str, int] = self._tokenizer.get_vocab(with_added_tokens=True)
+        return found
+
     def id_of(self, token: str) -> int | None:
         number: int | None = self._tokenizer.token_to_id(token)
         return number
 
 
-_SENTINEL: Final = "Qx7sentinelZ"
 _MARKED: Final = ("Rq3markedA", "Rq3markedB")
 
 
@@ -466,7 +508,10 @@ class Bridge:
 
 
 class BridgeRenderer:
-    def __init__(self, template: ChatTemplate, tokens: ModelTokens) -> None:
+    def __init__(
+        self, template: ChatTemplate, tokens: ModelTokens, declared: frozenset[int] = frozenset()
+    ) -> None:
+        """`declared`: the tokens that end a turn by the model's files."""
         self._template = template
         self._tokens = tokens
         turn = _assistant(_SENTINEL)
@@ -477,9 +522,30 @@ class BridgeRenderer:
         if end is None:
             raise InvalidRequest("It ends an assistant's turn with no special token.")
         self.end_of_turn_id = end
+        self._end_of_call_id = self._end_before_reply(declared | {end})
         self._calls = False
         """True if the template shows the reply of a tool only after a turn that calls it."""
         self.fault = self._choose()
+
+    @property
+    def end_ids(self) -> frozenset[int]:
+        return frozenset(
+            number for number in (self.end_of_turn_id, self._end_of_call_id) if number is not None
+        )
+
+    def end_of(self, turn: Message, *, shown: int | None) -> int | None:
+        """Returns the token that ends a turn. `shown` is the one that the template writes behind it
+        while nothing follows; some end a call with what opens the reply (GLM, Gemma).
+        """
+        if turn.get("tool_calls") and self._end_of_call_id is not None:
+            return self._end_of_call_id
+        return self.end_of_turn_id if shown is None and not self.turns_end else shown
+
+    def shows(self, turn: Message, replies: list[Message]) -> bool:
+        """Returns false if the template shows no reply of a tool, or none without a call before."""
+        if all(reply["role"] != "tool" for reply in replies):
+            return True
+        return self.fault is None and (not self._calls or bool(turn.get("tool_calls")))
 
     def bridge(self, turn: Message, replies: list[Message], tools: list[Message] | None) -> Bridge:
         """Reads only the calls of `turn`. Raises `InvalidRequest`."""
@@ -498,6 +564,30 @@ class BridgeRenderer:
     def _first_control_id(self, turns: list[Message]) -> int | None:
         ids = self._tokens.encode(self._tail(turns, None, generate=False))
         return next((number for number in ids if number in self._tokens.control_ids), None)
+
+    def _end_before_reply(self, declared: frozenset[int]) -> int | None:
+        """Returns what ends a turn between its call and the reply: a declared end, or else the last
+        control token that stands there with and without the reply, or else the first one.
+        """
+        argument, content = _MARKED
+        reply: Message = {"role": "tool", "name": "probe", "content": content}
+        calls, replies = _with_calls({}, [reply])
+        calls[0]["function"]["arguments"] = json.dumps({"probe": argument})
+        called = [_user("a"), {"role": "assistant", "content": "", "tool_calls": calls}]
+        try:
+            alone = self._template.render(called, None, generate=False)
+            followed = self._template.render([*called, *replies], None, generate=True)
+        except InvalidRequest:
+            return None
+        between, shown, _ = followed.rpartition(argument)[2].partition(content)
+        if not shown:
+            return None
+        ids = self._tokens.encode(between)
+        common = common_length(self._tokens.encode(alone.rpartition(argument)[2]), ids)
+        ends = [number for number in ids if number in declared]
+        ends += [number for number in reversed(ids[:common]) if number in self._tokens.control_ids]
+        ends += [number for number in ids[common:] if number in self._tokens.control_ids]
+        return next(iter(ends), None)
 
     def _after_text(self, replies: list[Message], tools: list[Message] | None) -> Bridge:
         turn = _assistant(_unused_in(replies))

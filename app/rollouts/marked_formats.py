@@ -1,5 +1,5 @@
 """Tool calls and reasoning with marks of their own: GLM 4.5, Qwen 3 Coder, Gemma, gpt-oss, lists of
-Python calls.
+Python calls; and the table of all formats of calls.
 """
 
 import ast
@@ -15,9 +15,15 @@ from app.kit.texts import expression_of
 from app.models.models import ToolParser
 from app.rollouts.tool_formats import (
     BrokenCall,
+    DeepSeek,
+    Hermes,
+    JsonList,
+    Llama3Json,
     MarkedCalls,
+    Mistral,
     ParsedCalls,
     ParsedToolCall,
+    ToolFormat,
     Tools,
     arguments_json,
     broken_turn,
@@ -352,6 +358,46 @@ def _value(node: ast.expr) -> Any:
         case _:
             pass
     raise BrokenCall("an argument is not a literal")
+
+
+BY_TEMPLATE: Final[tuple[ToolParser, ...]] = (
+    *("openai", "deepseek_v3", "deepseek_v31", "gemma4", "functiongemma", "mistral", "glm45"),
+    *("qwen3_coder", "phi4_mini_json", "granite", "olmo3", "hermes", "llama3_json", "pythonic"),
+)
+"""The formats that a chat template may write, the ones with the rarest marks first."""
+
+
+_FORMATS: Final[dict[ToolParser, ToolFormat]] = {
+    built.name: built
+    for built in (
+        Hermes(),
+        Qwen3Coder("qwen3_coder"),
+        Qwen3Coder("qwen3_xml"),
+        Llama3Json("llama3_json"),
+        Llama3Json("llama4_json"),
+        Mistral(),
+        Glm45("glm45"),
+        Glm45("glm47"),
+        DeepSeek("deepseek_v3"),
+        DeepSeek("deepseek_v31"),
+        Harmony(),
+        Pythonic(),
+        Olmo3(),
+        JsonList("granite", marks={"<|tool_call|>": "", "<tool_call>": ""}),
+        JsonList("phi4_mini_json", marks={"functools": "", "<|tool_call|>": "<|/tool_call|>"}),
+        Gemma(
+            "functiongemma",
+            start="<start_function_call>",
+            end="<end_function_call>",
+            quote="<escape>",
+        ),
+        Gemma("gemma4", start="<|tool_call>", end="<tool_call|>", quote='<|"|>'),
+    )
+}
+
+
+def build_tool_format(name: ToolParser) -> ToolFormat:
+    return _FORMATS[name]
 
 
 @dataclass(frozen=True, slots=True)

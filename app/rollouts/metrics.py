@@ -86,6 +86,10 @@ def component_metric(name: str) -> str:
     return f"reward/component/{name}"
 
 
+def tag_metric(tag: str) -> str:
+    return f"reward/tag/{tag}"
+
+
 # Rollouts
 REWARD_MEAN: Final = curve(
     "reward/mean", "Mean reward that the grader gave, without the penalties of `objective`."
@@ -112,6 +116,11 @@ curve(
     "Mean of a number that the grader reports beside the reward, or of a child of a `multi` "
     "grader, over the rollouts that have it.",
 )
+curve(
+    tag_metric("<tag>"),
+    "Mean reward of the rollouts whose rows have one tag, for the 20 most common `tags` of at "
+    "least 5 training rows.",
+)
 COMPLETION_TOKENS_MEAN: Final = curve(
     "tokens/completion_mean",
     "Mean tokens that the policy wrote in a rollout.",
@@ -124,6 +133,10 @@ PROMPT_TOKENS_MEAN: Final = curve(
     "tokens/prompt_mean", "Mean tokens of the prompt.", chart=("tokens", "prompt")
 )
 TURNS_MEAN: Final = curve("turns/mean", "Mean turns of the policy in a rollout.")
+ROWS_MEAN: Final = curve(
+    "turns/rows_mean",
+    "Mean rows of a rollout: 1, and one for each turn behind tokens that were rendered anew.",
+)
 TOOL_CALLS_MEAN: Final = curve("tool_calls/mean", "Mean tool calls in a rollout.")
 TOOL_CALLS_REPEATED_MEAN: Final = curve(
     "tool_calls/repeated_mean",
@@ -454,12 +467,13 @@ _SUGGESTED: Final = 5
 _STANDS_FOR: Final = {
     "<tool>": "a tool's name",
     "<name>": "a component's name",
+    "<tag>": "a tag of the rows",
     "<child>": "the name of a child of a 'multi' grader",
     "<kind>": "a kind of error",
     "<flag>": f"an error flag ({', '.join(GRADER_ERROR_FLAGS)})",
     "<failure class>": f"a failure class ({', '.join(FailureClass)})",
 }
-JobPart = Literal["<tool>", "<child>", "<name>"]
+JobPart = Literal["<tool>", "<child>", "<name>", "<tag>"]
 _JOB_PARTS: Final[tuple[JobPart, ...]] = get_args(JobPart)
 _PLACEHOLDER: Final = re.compile("|".join(map(re.escape, _STANDS_FOR)))
 

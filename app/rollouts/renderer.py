@@ -1,8 +1,8 @@
 """Converts messages and tools to token ids and sampled ids to turns, for one model.
 
-Sampled ids are never encoded again: after a turn only the delta up to the next turn is rendered, so
-`prompt + sampled + bridge` is what the engine sees and the trainer trains on. Control text inside
-messages and tools (a tool reply that contains `<|im_end|>`) is broken up and stays text.
+The context of each turn is what a chat renders of the conversation; sampled ids are trained as they
+were sampled. Control text inside messages and tools (a tool reply that contains `<|im_end|>`) is
+broken up and stays text.
 """
 
 import asyncio
@@ -10,8 +10,9 @@ import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import takewhile
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Final, Self, TypeVar
 
 import structlog
 
@@ -54,10 +55,11 @@ class Renderer:
         config = files.json("tokenizer_config.json")
         names = special_tokens(config, files.json("special_tokens_map.json"))
         source = template_source(files, config, chat_template)
-        self._template = ChatTemplate(source, names, reasoning_effort=reasoning_effort)
+        self.template = ChatTemplate(source, names, reasoning_effort=reasoning_effort)
         try:
-            chosen = choose_formats(self._template, tokens, tool_parser)
-            self._bridges = BridgeRenderer(self._template, tokens)
+            chosen = choose_formats(self.template, tokens, tool_parser)
+            declared = _declared_ends(files, tokens, names)
+            self._bridges = BridgeRenderer(self.template, tokens, declared)
         except InvalidRequest as error:
             raise ValueError(f"the chat template cannot be used: {error.message}") from error
         self.parser = chosen.parser
@@ -69,11 +71,26 @@ class Renderer:
         self._tokens = chosen.parser.tokens
         self.control_text = ControlText(tokens.added, template=source, marks=chosen.parser.marks)
         self.context_length = context_length(files.json("config.json"))
-        self.stop_token_ids = tuple(sorted(self._stop_ids(files, names)))
+        self.stop_token_ids = tuple(sorted(declared | self._bridges.end_ids))
+        self.drops_thoughts_after = _thought_droppers(self)
+        """The roles of messages behind which the template leaves out the thoughts of earlier turns,
+        even if they are sent back.
+        """
 
     @property
     def tool_parser(self) -> ToolParser:
         return self.parser.tool_format.name
+
+    @property
+    def last_written_id(self) -> int:
+        """The largest number of a token that a text may have; control text that the template does
+        not write is broken up.
+        """
+        return max(
+            number
+            for token, number in self._tokens.vocabulary.items()
+            if number not in self._tokens.control_ids or token in self.template.source
+        )
 
     @property
     def end_of_turn_id(self) -> int:
@@ -81,10 +98,10 @@ class Renderer:
 
     def with_variables(self, variables: dict[str, Any]) -> Self:
         other = copy.copy(self)
-        template = self._template.with_variables(variables)
+        template = self.template.with_variables(variables)
         prompt = template.render([{"role": "user", "content": "a"}], None, generate=True)
-        other._template = template  # noqa: SLF001 - its own class
-        other._bridges = self._bridges.with_template(template)  # noqa: SLF001 - as above
+        other.template = template
+        other._bridges = self._bridges.with_template(template)  # noqa: SLF001 - its own class
         other.parser = self.parser.after_prompt(self.encode(prompt))
         return other
 
@@ -94,24 +111,27 @@ class Renderer:
 
     def prompt_text(self, messages: list[Message], tools: list[Message] | None) -> str:
         offered = self.control_text.tools(tools)
-        return self._template.render(self._safe(messages), offered, generate=True)
+        return self.template.render(self._safe(messages), offered, generate=True)
+
+    def unseen(self, messages: list[Message], tools: list[Message] | None) -> list[int]:
+        return self.template.unseen(self._safe(messages), self.control_text.tools(tools))
 
     def turn_ids(self, messages: list[Message], tools: list[Message] | None) -> list[int]:
         """Returns the ids of the last message as a model would sample them after `prompt_ids` of
-        the messages before it, with its end of turn. Raises `InvalidRequest` if the template
-        refuses the messages, or does not render the turn directly after its opening.
+        the messages before it, with the token that ends such a turn. Raises `InvalidRequest` if the
+        template refuses the messages, or does not render the turn directly after its opening.
         """
         history = self._safe(messages)
         offered = self.control_text.tools(tools)
-        opening = self._template.render(history[:-1], offered, generate=True)
-        conversation = self._template.render(history, offered, generate=False)
+        opening = self.template.render(history[:-1], offered, generate=True)
+        conversation = self.template.render(history, offered, generate=False)
         is_prefix = conversation.startswith(opening)
         ids = self.encode(conversation[len(opening) :]) if is_prefix else []
-        end = next((i for i, number in enumerate(ids) if number in self.stop_token_ids), None)
-        if end is not None:
-            return ids[: end + 1]
-        if is_prefix and not self._bridges.turns_end:
-            return [*ids, self._bridges.end_of_turn_id]
+        body = list(takewhile(lambda number: number not in self.stop_token_ids, ids))
+        shown = next(iter(ids[len(body) :]), None)
+        end = self._bridges.end_of(history[-1], shown=shown)
+        if is_prefix and end is not None:
+            return [*body, end]
         raise InvalidRequest(
             "The model's chat template does not render this turn directly after its opening.",
             param="messages",
@@ -122,8 +142,28 @@ class Renderer:
     ) -> list[ParsedToolCall]:
         history, offered = self._safe(messages), self.control_text.tools(tools) or []
         return written_calls(
-            self._template, self.parser, history, offered, name=name, arguments=arguments
+            self.template, self.parser, history, offered, name=name, arguments=arguments
         )
+
+    def context_ids(
+        self,
+        messages: list[Message],
+        replies: list[Message],
+        *,
+        tools: list[Message] | None,
+        row: Sequence[int],
+    ) -> list[int]:
+        """Returns the ids of the turn that follows the replies to the last of `messages`, as a chat
+        renders them. A template that does not show such a conversation (two calls at once, a reply
+        to a call that cannot be parsed) gets `row`, the ids of the last turn and of all before it,
+        continued by the bridge. Raises `InvalidRequest` if it renders that neither.
+        """
+        if self._bridges.shows(messages[-1], replies):
+            try:
+                return self.prompt_ids([*messages, *replies], tools)
+            except InvalidRequest:
+                pass  # refused by the template: the bridge shows the replies alone
+        return [*row, *self.bridge_ids(messages, replies, tools=tools, sampled=row)]
 
     def bridge_ids(
         self,
@@ -159,11 +199,43 @@ class Renderer:
     def _safe(self, messages: list[Message]) -> list[Message]:
         return [self.control_text.broken(message) for message in messages]
 
-    def _stop_ids(self, files: ModelFiles, names: dict[str, str]) -> set[int]:
-        declared = files.json("generation_config.json").get("eos_token_id")
-        ids = {self._tokens.id_of(names.get("eos_token", "")), self._bridges.end_of_turn_id}
-        ids.update(declared if isinstance(declared, list) else [declared])
-        return {number for number in ids if isinstance(number, int)}
+
+def _declared_ends(files: ModelFiles, tokens: ModelTokens, names: dict[str, str]) -> frozenset[int]:
+    declared = files.json("generation_config.json").get("eos_token_id")
+    ids = [tokens.id_of(names.get("eos_token", ""))]
+    ids += declared if isinstance(declared, list) else [declared]
+    return frozenset(number for number in ids if isinstance(number, int))
+
+
+_THOUGHT: Final = "Zq5thought"
+_CALL: Final[Message] = {
+    "id": "call00000", "type": "function", "function": {"name": "probe", "arguments": "{}"},
+}  # fmt: skip
+_FOLLOWING: Final[tuple[tuple[Message, Message], ...]] = (
+    (
+        {"content": "", "tool_calls": [_CALL]},
+        {"role": "tool", "tool_call_id": _CALL["id"], "name": "probe", "content": "b"},
+    ),
+    ({"content": "b"}, {"role": "user", "content": "c"}),
+)
+"""A turn with what answers it."""
+
+
+def _thought_droppers(renderer: Renderer) -> tuple[str, ...]:
+    """Measured on the template; empty for a model without reasoning."""
+    if renderer.reasoning is None:
+        return ()
+    dropping = []
+    for turn, reply in _FOLLOWING:
+        thinking = {"role": "assistant", "reasoning_content": _THOUGHT, **turn}
+        question = {"role": "user", "content": "a"}
+        try:
+            shown = _THOUGHT in renderer.prompt_text([question, thinking, reply], None)
+        except InvalidRequest:
+            continue
+        if not shown:
+            dropping.append(reply["role"])
+    return tuple(dropping)
 
 
 Result = TypeVar("Result")
@@ -193,6 +265,7 @@ class ToolUse:
     formats: TurnFormats
     fault: str | None
     control_text: ControlText | None = None
+    template: ChatTemplate | None = None
 
     @property
     def parser(self) -> ToolParser:
@@ -216,4 +289,4 @@ def tool_use(spec: BaseModelSpec, *, download: bool = False) -> ToolUse:
         calls: ToolParser = "hermes" if spec.tool_parser == "auto" else spec.tool_parser
         return ToolUse(TurnFormats(calls, reasoning_of("", calls)), None)
     formats = TurnFormats(renderer.tool_parser, renderer.parser.reasoning)
-    return ToolUse(formats, renderer.tools_fault, renderer.control_text)
+    return ToolUse(formats, renderer.tools_fault, renderer.control_text, renderer.template)

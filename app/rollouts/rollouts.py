@@ -180,9 +180,6 @@ def trajectory_of(row: RolloutRow) -> Trajectory:
     written = assistant_messages[len(assistant_messages) - len(turns) :]
     return Trajectory(
         key=key_of(row),
-        tokens=[],
-        mask=[],
-        logprobs=[],
         turns=[_turn(*pair) for pair in zip(turns, written, strict=False)],
         messages=messages,
         in_environment="environment" in row.trace,
@@ -205,6 +202,7 @@ def _turn(turn: Json, message: Json) -> Turn:
         tool_calls=tuple(_call(call) for call in turn["tool_calls"]),
         parse_error=turn["parse_error"],
         environment=None if step is None else EnvironmentStep(**step),
+        row=turn.get("row", 0),
     )
 
 
@@ -262,7 +260,8 @@ def trace_of(row: RolloutRow, *, model: str, model_config: Json) -> Json:
 def _add_turn(add: Callable[..., str], generation: Json, turn: Json) -> None:
     tokens, reasoning = turn["tokens"], turn["reasoning_tokens"]
     usage = {"output_tokens": tokens, "reasoning_tokens": reasoning}
-    parent = add(None, {**generation, "usage": usage}, error=turn["parse_error"])
+    more = {"row": turn["row"]} if "row" in turn else {}
+    parent = add(None, {**generation, "usage": usage}, error=turn["parse_error"], **more)
     for call in turn["tool_calls"]:
         data = {
             "type": "FUNCTION",

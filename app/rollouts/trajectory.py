@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field, fields
 from enum import StrEnum
 from typing import Any, Final, Literal, Self, assert_never
 
+from app.files.conversations import BROKEN_CALL, broken_call
 from app.kit.fields import Json
 from app.kit.ids import SampleKey
 
@@ -96,6 +97,18 @@ UNPARSABLE_CALL: Final = "(unparsable)"
 """Names of tools in curves and records: calls of unknown names, calls that could not be parsed."""
 
 
+def chat_messages(messages: Sequence[Json]) -> list[Json]:
+    """Returns the messages of a trace as a chat has them: a call that could not be parsed, which a
+    `tool` message answers, is marked.
+    """
+    marked = list(messages)
+    for position, reply in enumerate(marked):
+        if position and reply.get("name") == UNPARSABLE_CALL:
+            mark = broken_call(reply["content"], tool_call_id=reply["tool_call_id"])
+            marked[position - 1] = {**marked[position - 1], BROKEN_CALL: mark}
+    return marked
+
+
 class StopReason(StrEnum):
     """Reason why a rollout ended; each of these is graded."""
 
@@ -175,28 +188,20 @@ class Turn:
     environment: EnvironmentStep | None = None
     texts: tuple[str, ...] = ()
     """Text of each token, as far as tokens of the rollout are stored."""
+    row: int = 0
+    """Index of the row of training that has its tokens."""
 
 
 @dataclass(slots=True)
-class Trajectory:
-    """One rollout. `tokens`, `mask` and `logprobs` have equal length T; prompt and tool tokens
-    carry mask 0 and log-prob 0.0, sampled tokens mask 1 and the log-prob recorded when they were
-    sampled (natural log, at the sampling temperature).
+class TokenRow:
+    """A context in which turns were sampled, one row of training. Its lists have equal length T;
+    prompt and reply tokens carry mask 0 and log-prob 0.0, sampled tokens mask 1 and the log-prob
+    recorded when they were sampled (natural log, at the sampling temperature).
     """
 
-    key: SampleKey
-    tokens: list[int]
-    mask: list[int]
-    logprobs: list[float]
-    turns: list[Turn] = field(default_factory=list)
-    messages: list[dict[str, Any]] = field(default_factory=list)
-    """The conversation in Chat Completions form, the row's own messages included."""
-    in_environment: bool = False
-    """True for an episode of an HTTP environment, which may reward it."""
-    prompt_tokens: int = 0
-    stop_reason: StopReason | None = None
-    started_at: float = 0.0
-    finished_at: float = 0.0
+    tokens: list[int] = field(default_factory=list)
+    mask: list[int] = field(default_factory=list)
+    logprobs: list[float] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.check()
@@ -212,7 +217,6 @@ class Trajectory:
         self.tokens.extend(token_ids)
         self.mask.extend([0] * len(token_ids))
         self.logprobs.extend([0.0] * len(token_ids))
-        self.check()
 
     def extend_sampled(self, token_ids: list[int], logprobs: list[float]) -> None:
         self.tokens.extend(token_ids)
@@ -220,9 +224,46 @@ class Trajectory:
         self.logprobs.extend(logprobs)
         self.check()
 
+
+@dataclass(slots=True)
+class Trajectory:
+    """One rollout. A turn whose context does not begin with the tokens before it begins a new row:
+    the chat template renders earlier turns otherwise than they were sampled.
+    """
+
+    key: SampleKey
+    rows: list[TokenRow] = field(default_factory=lambda: [TokenRow()])
+    """At least one. Each sampled token is in one row with mask 1."""
+    turns: list[Turn] = field(default_factory=list)
+    messages: list[dict[str, Any]] = field(default_factory=list)
+    """The conversation in Chat Completions form, the row's own messages included."""
+    in_environment: bool = False
+    """True for an episode of an HTTP environment, which may reward it."""
+    prompt_tokens: int = 0
+    stop_reason: StopReason | None = None
+    started_at: float = 0.0
+    finished_at: float = 0.0
+
+    @property
+    def row(self) -> TokenRow:
+        """The row in which the policy samples."""
+        return self.rows[-1]
+
+    @property
+    def sampled_rows(self) -> list[TokenRow]:
+        return [row for row in self.rows if any(row.mask)]
+
+    def continue_in(self, context: list[int]) -> None:
+        """`context` is all that the policy reads before its next turn."""
+        length = len(self.row.tokens)
+        if context[:length] != self.row.tokens:
+            self.rows.append(TokenRow())
+            length = 0
+        self.row.extend_context(context[length:])
+
     @property
     def completion_tokens(self) -> int:
-        return sum(self.mask)
+        return sum(sum(row.mask) for row in self.rows)
 
     @property
     def reasoning_tokens(self) -> int:
@@ -283,8 +324,10 @@ class ScoredRollout:
     """The advantage that its tokens were trained with; `None` where it trained nothing."""
     shaped_reward: float | None = None
     """The reward less all terms of the objective, of a graded rollout of a trained step."""
-    trainer_logprobs: Sequence[float] | None = None
-    """Log-probs under the policy before the update; `None` where it trained nothing."""
+    trainer_logprobs: Sequence[float | None] | None = None
+    """Log-probs of its sampled tokens under the policy before the update, `None` for those of a row
+    without a gradient, and instead of the list where it trained nothing.
+    """
 
     def __post_init__(self) -> None:
         if (self.grade is None) == (self.failure is None):

@@ -12,67 +12,19 @@ from app.models.models import ToolParser, ToolParserChoice
 from app.rollouts.chat_template import ChatTemplate, Message, ModelTokens, common_length
 from app.rollouts.marked_formats import (
     ALL_REASONING,
-    Gemma,
-    Glm45,
-    Harmony,
-    Olmo3,
-    Pythonic,
-    Qwen3Coder,
+    BY_TEMPLATE,
     Reasoning,
     SplitTurn,
+    build_tool_format,
     reasoning_of,
 )
 from app.rollouts.tool_formats import (
-    DeepSeek,
-    Hermes,
-    JsonList,
-    Llama3Json,
-    Mistral,
     ParsedToolCall,
     ToolFormat,
     Tools,
     content_only,
     partial_mark_length,
 )
-
-BY_TEMPLATE: Final[tuple[ToolParser, ...]] = (
-    *("openai", "deepseek_v3", "deepseek_v31", "gemma4", "functiongemma", "mistral", "glm45"),
-    *("qwen3_coder", "phi4_mini_json", "granite", "olmo3", "hermes", "llama3_json", "pythonic"),
-)
-"""The formats that a chat template may write, the ones with the rarest marks first."""
-
-
-_FORMATS: Final[dict[ToolParser, ToolFormat]] = {
-    built.name: built
-    for built in (
-        Hermes(),
-        Qwen3Coder("qwen3_coder"),
-        Qwen3Coder("qwen3_xml"),
-        Llama3Json("llama3_json"),
-        Llama3Json("llama4_json"),
-        Mistral(),
-        Glm45("glm45"),
-        Glm45("glm47"),
-        DeepSeek("deepseek_v3"),
-        DeepSeek("deepseek_v31"),
-        Harmony(),
-        Pythonic(),
-        Olmo3(),
-        JsonList("granite", marks={"<|tool_call|>": "", "<tool_call>": ""}),
-        JsonList("phi4_mini_json", marks={"functools": "", "<|tool_call|>": "<|/tool_call|>"}),
-        Gemma(
-            "functiongemma",
-            start="<start_function_call>",
-            end="<end_function_call>",
-            quote="<escape>",
-        ),
-        Gemma("gemma4", start="<|tool_call>", end="<tool_call|>", quote='<|"|>'),
-    )
-}
-
-
-def build_tool_format(name: ToolParser) -> ToolFormat:
-    return _FORMATS[name]
 
 
 @dataclass(frozen=True, slots=True)

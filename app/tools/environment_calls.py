@@ -7,7 +7,8 @@ from typing import Annotated, Any, Final, TypeVar, assert_never
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from app.files.rows import messages_faults, tools_faults
+from app.files.conversations import conversation_faults
+from app.files.function_tools import tools_faults
 from app.kit.egress import EgressReply
 from app.kit.endpoints import EndpointFault, EndpointRequest, FaultKind
 from app.kit.fields import parameter
@@ -145,13 +146,14 @@ def read_reset(
         raise _bad("the answer has the character U+0000")
     answer = _validated(_ResetBody, sent)
     messages, tools = answer.messages or [], answer.tools
-    for pointer, fault in messages_faults([*before, *messages], ""):
-        position = int(pointer.split("/")[1]) - len(before)
-        raise _bad(f"`messages[{max(0, position)}]` {fault}")
+    for fault in conversation_faults([*before, *messages], ()):
+        position = fault.path[0] if fault.path else 0
+        position = position - len(before) if isinstance(position, int) else 0
+        raise _bad(f"`messages[{max(0, position)}]`: {fault.reason}")
     if messages and messages[-1]["role"] != "user":
         raise _bad("the last of `messages` is not a user's, so the turn is not the model's")
-    for pointer, fault in tools_faults(tools, "/tools", callable_names=None):
-        raise _bad(f"`{_dotted(pointer)}` {fault}")
+    for fault in tools_faults(tools or [], ("tools",)):
+        raise _bad(f"`{fault.param}`: {fault.reason}")
     return ResetAnswer(answer.episode_id, messages, tools, _unread(answer, hidden))
 
 
@@ -254,11 +256,6 @@ def _unread(
     found = [("", key) for key in answer.model_extra or ()]
     found += [("results[].", key) for one in results for key in one.model_extra or ()]
     return tuple(sorted({at + excerpt(hidden(key), most=_SHOWN_KEY) for at, key in found}))
-
-
-def _dotted(pointer: str) -> str:
-    first, *rest = pointer.strip("/").split("/")
-    return first + "".join(f"[{part}]" if part.isdigit() else f".{part}" for part in rest)
 
 
 def _bad(message: str) -> EndpointFault:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, Final, TypeVar
 
-from app.files.rows import tools_faults
+from app.files.function_tools import tools_faults
 from app.kit.egress import Egress, EgressReply
 from app.kit.endpoint_pool import EndpointPool
 from app.kit.endpoints import CallSigner, EndpointFault
@@ -159,10 +159,8 @@ class EnvironmentTest:
     def _offered(self, begun: ResetAnswer) -> list[dict[str, Any]]:
         if begun.tools is not None:
             return begun.tools
-        tools = self._task.get("tools")
-        return (
-            [] if any(True for _ in tools_faults(tools, "", callable_names=None)) else tools or []
-        )
+        tools = self._task.get("tools") or []
+        return [] if any(True for _ in tools_faults(tools, ())) else tools
 
     def _call(self, body: dict[str, Any]) -> EnvironmentCall:
         return EnvironmentCall(body, new_id("episode_"), self._rollout_id)

@@ -8,11 +8,11 @@ from typing import Any, ClassVar, Final
 from pydantic import BaseModel, TypeAdapter
 from typing_extensions import override
 
-from app.files.rows import messages_faults
+from app.files.conversations import conversation_faults
+from app.files.shape_faults import invalid_schema
 from app.kit.errors import InvalidRequest
 from app.kit.faults import UnreadKey
-from app.kit.fields import parameter
-from app.kit.json_schemas import refuse_function_schema
+from app.kit.json_schemas import function_schema_fault
 from app.kit.redaction import shown_url
 from app.kit.slots import RETRY_LONG_WORK_AFTER_S, ProjectSlots
 from app.tools.contracts import CALL_TIMEOUT_S, MAX_PACED_S, passed
@@ -62,7 +62,9 @@ class ToolService(RegisteredEndpointService):
         tool = await asyncio.to_thread(read_definition, _ADAPTER, definition, self.root)
         schema = definition.get("parameters")
         if schema is not None and LABEL not in definition:  # an MCP server's is not the customer's
-            await asyncio.to_thread(refuse_function_schema, schema, "parameters", tool.name)
+            found = await asyncio.to_thread(function_schema_fault, schema)
+            if found is not None:
+                raise invalid_schema(("parameters",), *found, name=tool.name)
         return await check_definition(tool, "", egress=self._ports.egress, models=self._models)
 
     @override
@@ -192,9 +194,6 @@ class EnvironmentService(RegisteredEndpointService):
 
 
 def _check_messages(task: dict[str, Any]) -> None:
-    if "messages" not in task:
-        return
-    for pointer, fault in messages_faults(task["messages"], "task/messages"):
-        path = tuple(int(part) if part.isdigit() else part for part in pointer.split("/"))
-        param = parameter("", path)
-        raise InvalidRequest(f"'{param}' {fault}.", param=param, code="invalid_value")
+    if "messages" in task:
+        for fault in conversation_faults(task["messages"], ("task", "messages")):
+            raise fault

@@ -8,7 +8,8 @@ from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 from typing_extensions import override
 
-from app.graders.answer_words import is_number, last_number_source
+from app.graders.answer_numbers import number_of
+from app.graders.answer_words import number_source
 from app.graders.grader_model import fault_at
 from app.tools.environment_options import EnvironmentOptions, task_digits, task_number
 
@@ -21,7 +22,7 @@ _PROMPT: Final = (
 
 
 class ArithmeticEnvironment(EnvironmentOptions):
-    """Random arithmetic; an answer earns 1 if its last number is the result, else 0."""
+    """Random arithmetic; an answer earns 1 if it gives the result, else 0."""
 
     grader_options: ClassVar[frozenset[str]] = frozenset({"format_penalty"})
 
@@ -77,7 +78,7 @@ class ArithmeticEnvironment(EnvironmentOptions):
         correct = {
             "type": "python",
             "name": "arithmetic",
-            "source": last_number_source("answer"),
+            "source": number_source("answer"),
             "pass_threshold": 0.5,
         }
         if not self.format_penalty:
@@ -317,7 +318,7 @@ class UnreadableProblem(ValueError):
 
 
 class Gsm8kEnvironment(EnvironmentOptions):
-    """Word problems; an answer earns 1 if its last number is the reference's, else 0."""
+    """Word problems; an answer earns 1 if it gives the number of the reference, else 0."""
 
     type: Literal["gsm8k"]
     file: str | None = Field(
@@ -350,7 +351,7 @@ class Gsm8kEnvironment(EnvironmentOptions):
         return row_of({"question": solved.question, "answer": answer})
 
     def grader(self) -> dict[str, Any]:
-        return {"type": "python", "name": "gsm8k", "source": last_number_source("answer")}
+        return {"type": "python", "name": "gsm8k", "source": number_source("answer")}
 
 
 def row_of(sent: dict[str, Any]) -> dict[str, Any]:
@@ -360,7 +361,7 @@ def row_of(sent: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(solution, str) or MARK not in solution:
         raise UnreadableProblem(f"'answer' must be a text that ends with '{MARK} N'")
     worked, _, final = solution.rpartition(MARK)
-    if not is_number(final.strip()):
+    if number_of(final) is None:
         raise UnreadableProblem(f"what follows '{MARK}' in 'answer' is not a number")
     return {
         "messages": [{"role": "user", "content": _PROMPT_GSM8K.format(question=question.strip())}],

@@ -26,7 +26,7 @@ REASONS: Final[dict[str, dict[str, str]]] = {
         "steps": _LATEST,
     },
     "EntropyRule": {
-        "below": "at 0.02 nats the other tokens have 0.3 % together: groups of 8 are copies",
+        "share": "a judgement; relative, since models begin between 0.05 and 2 nats",
         "steps": "a judgement; entropy moves slowly, and five steps are no accident",
     },
     "FocusOrdering": {
@@ -37,11 +37,6 @@ REASONS: Final[dict[str, dict[str, str]]] = {
     "GapRule": {
         "threshold": "a judgement for rewards from 0 to 1: a fifth of the scale",
         "evaluations": "one validation may be unlucky",
-    },
-    "GeometricMeanMask": {
-        "low": "in bf16 engine and trainer differ by 0.013 nats a token, with either sign "
-        "(docs/decisions/engines.md); a mean beyond 1 % is a sampler of other weights",
-        "high": "the mirror of `low`",
     },
     "GraderErrorsRule": {
         "share": "a judgement; below it the signal of the others is far larger",
@@ -59,11 +54,16 @@ REASONS: Final[dict[str, dict[str, str]]] = {
     "NothingToLearnOptions": {
         "error_share": "one answer in twenty can still teach a format",
         "equal_rewards": "at most 4.6 % of rollouts differ, with 95 % confidence",
+        "equal_share": "one lucky answer of 64 leaves 63 groups of 64 without a gradient",
         "untrained_groups": "fewer than one group in twenty teaches, with 95 % confidence",
     },
+    "MaskedTokensRule": {
+        "share": "a judgement; engine noise masks a few percent, a wrong band most",
+        "steps": _LATEST,
+    },
+    "NeverEarnedRule": {"steps": "a judgement; 8 prompts of 8 rollouts are 320 without a success"},
     "NothingTrainedRule": {"steps": _LATEST},
     "ObjectiveOptions": {
-        "token_penalty": "orders only equally good rollouts: a better one stays better",
         "call_budget_penalty": "ten calls over the budget, the most that count, cost half of a "
         "reward of 1; without `call_budget` it is off",
         "repeated_call_penalty": _SWITCHED_OFF,

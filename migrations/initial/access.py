@@ -187,7 +187,7 @@ def _records() -> None:
 def _teaching() -> None:
     guard(
         "students",
-        app="SELECT, INSERT, UPDATE (regression_sets, current_skill), DELETE",
+        app="SELECT, INSERT, UPDATE (regression_sets, current_skill, edited_instructions), DELETE",
         worker="SELECT",
     )
     guard(

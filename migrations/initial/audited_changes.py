@@ -202,7 +202,8 @@ _TEACHING = (
         resource="{row}.name",
     ),
     AuditedChange(
-        *("students", "updated", "UPDATE OF current_skill, regression_sets", "'student'"),
+        *("students", "updated"),
+        *("UPDATE OF current_skill, regression_sets, edited_instructions", "'student'"),
         details="jsonb_build_object('current_skill', {row}.current_skill)",
         resource="{row}.name",
     ),

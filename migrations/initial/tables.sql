@@ -103,6 +103,7 @@ CREATE TABLE fine_tuning_jobs (
     queued_at timestamptz DEFAULT now() NOT NULL,
     kept_checkpoints jsonb,
     ended_early jsonb,
+    verdict text,
     reproducibility jsonb,
     put_backs integer DEFAULT 0 NOT NULL,
     turn double precision,
@@ -708,6 +709,7 @@ CREATE TABLE students (
     base_model text NOT NULL,
     regression_sets jsonb NOT NULL,
     current_skill text,
+    edited_instructions jsonb DEFAULT '{}' NOT NULL,
     created_at timestamptz DEFAULT now() NOT NULL,
     CONSTRAINT pk_students PRIMARY KEY (project_id, name),
     CONSTRAINT fk_students_project_id_projects FOREIGN KEY (project_id) REFERENCES projects
@@ -724,6 +726,7 @@ CREATE TABLE skills (
     reason text,
     runs jsonb NOT NULL,
     comparisons jsonb NOT NULL,
+    instructions text,
     promoted_at timestamptz,
     created_at timestamptz DEFAULT now() NOT NULL,
     CONSTRAINT pk_skills PRIMARY KEY (project_id, id),

@@ -87,7 +87,7 @@ async def make_student(page: Any) -> None:
     await page.get_by_label("Name").fill("clerk")
     await page.get_by_role("button", name="Make the student").click()
     await page.get_by_role("heading", name="clerk").wait_for()
-    await page.get_by_text("Sample: Customer support", exact=True).first.wait_for()
+    await page.get_by_text("Sample: Reasoning", exact=True).first.wait_for()
 
 
 async def chat(page: Any) -> None:

@@ -1,4 +1,4 @@
-"""The page of differences from the hosted API names every feature that is refused by its name."""
+"""Pages that describe differences and faults: each feature and each test that they name exists."""
 
 import re
 from pathlib import Path
@@ -13,3 +13,10 @@ def test_the_row_of_unknown_keys_lists_the_features_that_are_refused() -> None:
     assert f"with `{NOT_AVAILABLE}`" in row
     [listed] = re.findall(r"a feature's name \(([^)]+), in any case\)", row)
     assert re.findall(r"`([^`]+)`", listed) == list(FEATURES)
+
+
+def test_the_page_of_faults_names_tests_that_exist() -> None:
+    root = PAGE.parents[1]
+    named = re.findall(r"`(tests/[^` ]+\.py)`", (root / "tests" / "README.md").read_text())
+    assert len(named) >= 20
+    assert [each for each in named if not (root / each).is_file()] == []

@@ -68,9 +68,9 @@ def newer(tmp_path: Path) -> Path:
     assert scripts is not None
     copy = tmp_path / "newer"
     shutil.copytree(scripts, copy)
-    (copy / "versions" / "0002_next.py").write_text(
+    (copy / "versions" / "0003_next.py").write_text(
         "from alembic import op\n"
-        "revision, down_revision, branch_labels, depends_on = '0002', '0001', None, None\n"
+        "revision, down_revision, branch_labels, depends_on = '0003', '0002', None, None\n"
         "def upgrade(): op.execute('ALTER TABLE files ADD COLUMN shelf text')\n"
     )
     return copy
@@ -83,10 +83,10 @@ def test_a_later_version_migrates_and_an_earlier_one_refuses_what_it_left(
         later.setattr(provision, "package_dir", lambda _: newer)
         provision.upgrade(database.owner_url)
     revision = "SELECT version_num, (SELECT count(shelf) FROM files) FROM alembic_version"
-    assert _rows(database, revision) == [("0002", 0)]
-    with pytest.raises(EmbeddedError, match=r"another version.*0002"):
+    assert _rows(database, revision) == [("0003", 0)]
+    with pytest.raises(EmbeddedError, match=r"another version.*0003"):
         provision.upgrade(database.owner_url)
-    assert _rows(database, revision) == [("0002", 0)]
+    assert _rows(database, revision) == [("0003", 0)]
 
 
 def test_several_processes_may_migrate_at_once(database: Database) -> None:

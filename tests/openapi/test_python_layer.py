@@ -95,9 +95,11 @@ def test_students_are_listed_page_by_page(client: AgentRFT, student: Student) ->
 def test_a_student_answers_and_is_judged(
     client: AgentRFT, service: Service, student: Student
 ) -> None:
+    assert student.instruct("Count.").body.instructions == "Count."
     service.engine.answer = "four"
     reply = student.chat("two and two?", store=True, safety_identifier="visitor-1", seed=3)
     assert (reply.text, reply.model) == ("four", student.body.base_model)
+    assert service.engine.bodies[-1]["messages"][0] == {"role": "system", "content": "Count."}
     service.engine.answer = "five"
     worse = student.chat([{"role": "user", "content": "two and two?"}], store=True)
     collector = FeedbackCollector("ann", client=client)

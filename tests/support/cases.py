@@ -1,10 +1,11 @@
-"""A table of cases of a pure function as one test, in which each case is reported by its name.
+"""A table of cases of a pure function as one test, which goes on after a fault and names the case.
 
 A test that asks for fixtures is parametrized instead: its cases would share what they change.
 """
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import update_wrapper
 from typing import Any, TypeVar
 
@@ -61,18 +62,38 @@ def _short(value: object, otherwise: str) -> str:
 
 
 def _as_one(plain: Test, rows: list[tuple[str, dict[str, Any]]]) -> Test:
-    def each(subtests: pytest.Subtests) -> None:
+    def each() -> None:
+        faults: list[Exception] = []
         for name, values in rows:
-            with subtests.test(name):
+            with _noted(name, faults):
                 plain(**values)
+        _tell(faults, len(rows))
 
-    async def each_awaited(subtests: pytest.Subtests) -> None:
+    async def each_awaited() -> None:
+        faults: list[Exception] = []
         for name, values in rows:
-            with subtests.test(name):
+            with _noted(name, faults):
                 await plain(**values)
+        _tell(faults, len(rows))
 
     one: Any = each_awaited if inspect.iscoroutinefunction(plain) else each
     one = update_wrapper(one, plain)
-    parameter = inspect.Parameter("subtests", inspect.Parameter.KEYWORD_ONLY)
-    one.__signature__ = inspect.Signature([parameter])
+    one.__signature__ = inspect.Signature()
     return one  # type: ignore[no-any-return]  # a decorated function
+
+
+@contextmanager
+def _noted(name: str, faults: list[Exception]) -> Iterator[None]:
+    # `pytest.Subtests` captures the output anew for each case, which costs more than most cases.
+    try:
+        yield
+    except Exception as fault:  # noqa: BLE001
+        fault.add_note(f"in the case {name}")
+        faults.append(fault)
+
+
+def _tell(faults: list[Exception], tried: int) -> None:
+    if len(faults) == 1:
+        raise faults[0]
+    if faults:
+        raise ExceptionGroup(f"{len(faults)} of {tried} cases", faults)

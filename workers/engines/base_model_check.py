@@ -19,6 +19,7 @@ from app.kit.processes import MODEL_REFUSED
 from app.models.models import BaseModelSpec
 from app.rollouts.renderer import Renderer
 from workers.engines.cpu.models.versions import engine_fault
+from workers.engines.model_files import file_faults
 from workers.learning.adapters import lora_targets
 from workers.learning.backbone import can_share
 from workers.learning.head import LOADING_ERRORS, in_one_line
@@ -59,10 +60,15 @@ def check_base_model(spec: BaseModelSpec) -> BaseModelReport:
         )
         model = _on_meta(spec.path)
         targets = lora_targets(model)
+        faults = file_faults(spec.path, model, renderer)
     except LOADING_ERRORS as error:
         return BaseModelReport(spec.name, "refused", (f"{spec.name}: {in_one_line(error)}",))
+    if faults:
+        return BaseModelReport(spec.name, "refused", tuple(f"{spec.name}: {f}" for f in faults))
     length = min(spec.context_length, renderer.context_length)
     fault = engine_fault(model, context_length=length)
+    if length < spec.context_length:
+        fault = f"its context_length {spec.context_length} is beyond the {length} of config.json"
     reasons = [] if fault is None else [f"the CPU engine cannot serve it: {fault}; use vLLM"]
     if renderer.tools_fault is not None:
         reasons.append(f"it {renderer.tools_fault}")

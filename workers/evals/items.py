@@ -2,7 +2,6 @@
 
 import asyncio
 import hashlib
-import json
 import time
 from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +15,9 @@ from app.evals.data_sources import (
     JsonlSource,
     MessageTemplate,
     SampledSource,
+    UnusableItem,
     given_fault,
+    messages_at,
     settings_of,
     tools_of,
 )
@@ -28,12 +29,13 @@ from app.evals.evals import (
     result_names,
     token_usage,
 )
+from app.files.conversations import engine_messages, instructed
 from app.files.datasets import DatasetRow
 from app.graders.grader_model import Prompt
 from app.graders.judge_calls import EngineModel
 from app.graders.samples import object_or_list, one_turn_keys
 from app.graders.scorer import GradeRequest, ScoreFault, ScoreResult, TokenUsage
-from app.graders.templates import MissingVariable, RenderedTooLong, parse_template
+from app.graders.templates import MissingVariable, RenderedTooLong
 from app.jobs.response_formats import with_trained_effort
 from app.kit.errors import LeaseLost, RequestError, RunFailed, Unavailable, together
 from app.kit.fields import Json
@@ -266,7 +268,7 @@ async def _score(
 ) -> dict[SampleKey, ItemStatus]:
     first = next(iter(samples))
     trajectories = [
-        Trajectory(key, [], [], [], messages=[*sampled.output["input"], *sampled.output["output"]])
+        Trajectory(key, messages=[*sampled.output["input"], *sampled.output["output"]])
         for key, sampled in samples.items()
     ]
     prompt, tools = samples[first].output["input"], tools_of(context.source)
@@ -376,9 +378,11 @@ async def _sample(
         "max_completion_tokens": params.max_completion_tokens,
     }
     try:
-        output["input"] = prompt_of(source.input_messages, row.item)
+        asked = prompt_of(source.input_messages, row.item)
+        output["input"] = instructed(asked, source.instructions)
         async with slots:
-            answer = await ask(context, source.model, output["input"], settings)
+            messages = engine_messages(output["input"])
+            answer = await ask(context, source.model, messages, settings)
     except UnusableItem as fault:
         return _ItemSample({}, output, fault={"code": "invalid_item", "message": str(fault)})
     except SamplingRefused as fault:
@@ -407,37 +411,15 @@ def _seed(context: EvalContext, key: SampleKey, sent: int | None) -> int:
     return int(hashed[:8], 16) & 0x7FFFFFFF
 
 
-class UnusableItem(Exception):
-    """No prompt can be built from the item; users read the text."""
-
-
 def prompt_of(spec: MessageTemplate | ItemReference, item: Json) -> list[Json]:
     try:
         match spec:
             case ItemReference():
-                return _messages_at(spec.item_reference, item)
+                return messages_at(spec.item_reference, item)
             case MessageTemplate():
                 return Prompt(spec.template).fill(sample={}, item=item)
     except (MissingVariable, RenderedTooLong) as error:
         raise UnusableItem(str(error)) from error
-
-
-def _messages_at(path: str, item: Json) -> list[Json]:
-    text = parse_template("{{" + path + "}}").render(sample={}, item=item)
-    try:
-        messages = json.loads(text)
-    except ValueError:
-        messages = None
-    if not isinstance(messages, list) or not messages:
-        raise UnusableItem(f"'{path}' is not a list of messages")
-    for message in messages:
-        if not isinstance(message, dict) or not isinstance(message.get("role"), str):
-            raise UnusableItem(f"'{path}' contains an entry that is not a message")
-        content = message.get("content")
-        parts = content if isinstance(content, list) else []
-        if any(not isinstance(part, dict) or part.get("type") != "text" for part in parts):
-            raise UnusableItem(f"'{path}' contains parts other than text")
-    return messages
 
 
 def sample_of(choices: list[Any], model: str | None, *, tokens: int | None = None) -> Json:

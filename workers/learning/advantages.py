@@ -213,13 +213,16 @@ def shape(reward: float, trajectory: Trajectory, config: ShapingConfig) -> Shape
 
 def order_equals(group: Sequence[ShapedReward | None]) -> list[ShapedReward | None]:
     """Scales the token penalties of a group's rollouts down until they differ by at most half of
-    the smallest difference of the rollouts' `distinction`. The penalties then order equally good
-    rollouts, and a better rollout stays better, however long it is. `None` is a failed rollout.
+    the smallest difference of the rollouts' `distinction`, from each other and from their mean. The
+    penalties then order equally good rollouts; a better rollout stays better, and an advantage
+    keeps its sign, however long the rollout is. `None` is a failed rollout.
     """
     graded = [shaped for shaped in group if shaped is not None]
     values = sorted({shaped.distinction for shaped in graded})
     rounding = _ROUNDING * max(map(abs, values), default=0.0)
-    steps = [high - low for low, high in pairwise(values) if high - low > rounding]
+    apart = [high - low for low, high in pairwise(values)]
+    apart += map(abs, centred_advantages([shaped.distinction for shaped in graded] or [0.0]))
+    steps = [step for step in apart if step > rounding]
     penalties = [shaped.token_penalty for shaped in graded]
     spread = max(penalties, default=0.0) - min(penalties, default=0.0)
     if not steps or spread <= min(steps) / 2:

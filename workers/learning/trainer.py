@@ -56,7 +56,7 @@ def saved_settings(directory: Path) -> TrainerSettings | None:
 
 @dataclass(frozen=True, slots=True)
 class TrainingSample:
-    """One row of training data; `tokens`, `mask` and `logprobs` are parallel, as in `Trajectory`.
+    """One row of training data; `tokens`, `mask` and `logprobs` are parallel, as in `TokenRow`.
     Raises `ValueError` if they are not, if the first token is marked as sampled (no token precedes
     it), or if an advantage or a trained token's log-prob is not finite.
     """
@@ -110,15 +110,14 @@ class TrainingSample:
         return replace(self, token_advantages=advantages)
 
     @classmethod
-    def of(cls, trajectory: Trajectory, advantage: float) -> Self:
-        return cls(
-            trajectory.tokens,
-            trajectory.mask,
-            trajectory.logprobs,
-            advantage,
-            # In `async` mode a step may contain groups of the same row from several epochs.
-            group=(trajectory.key.step, trajectory.key.prompt_index),
-        )
+    def of_rollout(cls, trajectory: Trajectory, advantage: float) -> list[Self]:
+        """Returns its rows with sampled tokens, in their order, each with the whole advantage."""
+        # In `async` mode a step may contain groups of the same row from several epochs.
+        group = (trajectory.key.step, trajectory.key.prompt_index)
+        return [
+            cls(row.tokens, row.mask, row.logprobs, advantage, group=group)
+            for row in trajectory.sampled_rows
+        ]
 
 
 def count_trained_tokens(samples: Sequence[TrainingSample]) -> int:

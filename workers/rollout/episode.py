@@ -92,7 +92,7 @@ async def run_episode(
     temperature: float,
 ) -> Trajectory:
     """Closes the environment. Raises `RolloutFailure`, or `RunFailed` for an unusable row."""
-    trajectory = Trajectory(key, [], [], [], messages=list(row.messages), started_at=time.time())
+    trajectory = Trajectory(key, messages=list(row.messages), started_at=time.time())
     try:
         observation = await environment.reset(row, key, journal=journal)
         prompt = await prompt_ids(
@@ -101,8 +101,11 @@ async def run_episode(
         trajectory.messages = list(observation.messages)
         trajectory.in_environment = observation.source is not None
         trajectory.prompt_tokens = len(prompt)
-        trajectory.extend_context(prompt)
-        episode = _Episode(trajectory, observation, policy, renderer, environment, journal, limits)
+        trajectory.continue_in(prompt)
+        episode = _Episode(
+            *(trajectory, observation, policy, renderer, environment, journal, limits),
+            one_call=row.one_call,
+        )
         trajectory.stop_reason = await episode.play(job_seed, temperature)
     except InfrastructureFailure as error:
         raise RolloutFailure(error.failure, trajectory) from error
@@ -121,6 +124,7 @@ class _Episode:
     environment: RolloutEnvironment
     journal: Journal
     limits: EpisodeLimits
+    one_call: bool
     steps: int = 0
     elapsed_s: float = 0.0
     """Sum of journalled durations, so that a replay stops where the first attempt did."""
@@ -143,10 +147,10 @@ class _Episode:
 
     @property
     def _tokens_left(self) -> int:
-        return self.limits.context_length - len(self.trajectory.tokens)
+        return self.limits.context_length - len(self.trajectory.row.tokens)
 
     async def _sample(self, params: SamplingParams) -> SampledTurn:
-        tokens = list(self.trajectory.tokens)
+        tokens = list(self.trajectory.row.tokens)
 
         async def ask() -> JournalledTurn:
             SPANS.mark_asked()
@@ -171,15 +175,17 @@ class _Episode:
         trajectory = self.trajectory
         tools = self.observation.tools
         parsed = self.renderer.parser.parse(
-            sampled.token_ids, tools=tools, with_tools=bool(tools), after=trajectory.tokens
+            sampled.token_ids, tools=tools, with_tools=bool(tools), after=trajectory.row.tokens
         )
+        if self.one_call:
+            parsed = replace(parsed, tool_calls=parsed.tool_calls[:1])
         unstored = STORED_TOKENS - trajectory.completion_tokens
         texts = self.renderer.pieces(sampled.token_ids, max(0, unstored))
-        trajectory.extend_sampled(list(sampled.token_ids), list(sampled.logprobs))
+        trajectory.row.extend_sampled(list(sampled.token_ids), list(sampled.logprobs))
         self.steps += 1
         index = len(trajectory.turns)
         trajectory.messages.append(self._message(parsed, index))
-        trajectory.turns.append(_turn(sampled, parsed, texts))
+        trajectory.turns.append(_turn(sampled, parsed, texts, row=len(trajectory.rows) - 1))
         if sampled.finish_reason != "stop" and not parsed.tool_calls:
             return StopReason.TOKEN_LIMIT
         if self.observation.single_turn:
@@ -193,7 +199,7 @@ class _Episode:
             turn = AssistantTurn(index, storable(parsed.content), tuple(allowed))
             result = await self.environment.step(turn)
             self.elapsed_s += result.elapsed_s
-        return await self._apply(result, sampled, parsed)
+        return await self._apply(result, parsed)
 
     def _message(self, parsed: ParsedTurn, turn: int) -> dict[str, Any]:
         message: dict[str, Any] = {"role": "assistant", "content": storable(parsed.content)}
@@ -213,9 +219,7 @@ class _Episode:
             ]
         return message
 
-    async def _apply(
-        self, result: StepResult, sampled: SampledTurn, parsed: ParsedTurn
-    ) -> StopReason | None:
+    async def _apply(self, result: StepResult, parsed: ParsedTurn) -> StopReason | None:
         trajectory = self.trajectory
         replies = result.replies or self._parse_error_reply(parsed)
         if not replies:
@@ -228,8 +232,8 @@ class _Episode:
             trajectory.messages,
             replies,
             tools=self.observation.tools,
-            sampled=sampled.token_ids,
-            tokens_left=self._tokens_left,
+            row=trajectory.row.tokens,
+            context_length=self.limits.context_length,
         )
         trajectory.messages.extend(fitted.messages)
         calls = call_records(
@@ -248,7 +252,7 @@ class _Episode:
             return StopReason.WALL_TIME
         if fitted.token_ids is None:
             return StopReason.TOKEN_LIMIT
-        trajectory.extend_context(fitted.token_ids)
+        trajectory.continue_in(fitted.token_ids)
         return None
 
     def _parse_error_reply(self, parsed: ParsedTurn) -> tuple[ToolReply, ...]:
@@ -259,7 +263,7 @@ class _Episode:
         return (ToolReply(position, UNPARSABLE_CALL, "", outcome),)
 
 
-def _turn(sampled: SampledTurn, parsed: ParsedTurn, texts: Sequence[str]) -> Turn:
+def _turn(sampled: SampledTurn, parsed: ParsedTurn, texts: Sequence[str], *, row: int) -> Turn:
     return Turn(
         token_ids=sampled.token_ids,
         logprobs=sampled.logprobs,
@@ -269,6 +273,7 @@ def _turn(sampled: SampledTurn, parsed: ParsedTurn, texts: Sequence[str]) -> Tur
         finish_reason=sampled.finish_reason,
         parse_error=parsed.parse_error,
         texts=tuple(texts),
+        row=row,
     )
 
 
@@ -319,6 +324,7 @@ class FittedReplies:
     messages: list[Message]
     texts: list[str]
     token_ids: list[int] | None
+    """The whole context of the next turn; `None` without room for one."""
 
 
 async def fit_replies(
@@ -327,30 +333,32 @@ async def fit_replies(
     replies: Sequence[Reply],
     *,
     tools: list[dict[str, Any]],
-    sampled: Sequence[int],
-    tokens_left: int,
+    row: Sequence[int],
+    context_length: int,
 ) -> FittedReplies:
-    """Messages and bridge ids of `replies`, at most `tokens_left` less a reserve."""
-    budget = tokens_left - _RESERVE
+    """The replies to the last message of a conversation, and the context with them: at most
+    `context_length` less a reserve. `row` are the ids of the last turn and of all before it.
+    """
+    budget = context_length - _RESERVE
     longest = max(len(reply.text) for reply in replies)
     high = min(longest, most_characters(budget))
 
-    async def bridge(length: int) -> list[int]:
+    async def context(length: int) -> list[int]:
         messages = _messages(replies, length)
         return await off_loop_if_long(
-            sum(len(message["content"]) for message in messages),
-            lambda: renderer.bridge_ids(conversation, messages, tools=tools, sampled=sampled),
+            sum(len(message.get("content") or "") for message in [*conversation, *messages]),
+            lambda: renderer.context_ids(conversation, messages, tools=tools, row=row),
         )
 
-    ids = await bridge(high)
+    ids = await context(high)
     if len(ids) > budget:
-        low, ids_low = 0, await bridge(0)
+        low, ids_low = 0, await context(0)
         if len(ids_low) > budget:
             return _fitted(replies, high, None)
         # Find the longest common length that fits, to 1/32; finer is not worth it.
         while high - low > max(1, high // 32):
             middle = (low + high) // 2
-            ids_middle = await bridge(middle)
+            ids_middle = await context(middle)
             if len(ids_middle) > budget:
                 high = middle
             else:
@@ -442,19 +450,6 @@ async def run_group(
     return group
 
 
-async def run_groups(
-    setup: RolloutSetup,
-    groups: Sequence[tuple[DatasetRow, Sequence[SampleKey]]],
-    *,
-    policy: Policy,
-    journal: Journal,
-) -> list[ScoredGroup]:
-    """Runs several groups side by side, as many rollouts at a time as the setup has slots."""
-    return await together(
-        run_group(setup, row, keys, policy=policy, journal=journal) for row, keys in groups
-    )
-
-
 async def score_group(
     rollouts: Sequence[Trajectory | ScoredRollout],
     row: DatasetRow,
@@ -483,7 +478,7 @@ async def score_group(
 async def _play(
     setup: RolloutSetup, row: DatasetRow, key: SampleKey, *, policy: Policy, journal: Journal
 ) -> Trajectory | ScoredRollout:
-    trajectory = Trajectory(key, [], [], [], messages=list(row.messages))
+    trajectory = Trajectory(key, messages=list(row.messages))
     try:
         trajectory = await run_episode(
             row,

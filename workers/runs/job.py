@@ -13,6 +13,7 @@ from app.database import Database, RunUnitOfWork
 from app.evals.evals import attached_run
 from app.files.files import FileRow
 from app.jobs.claims import job_claims
+from app.jobs.findings import read_verdict
 from app.jobs.jobs import (
     FILES_VALIDATED,
     AttachedEval,
@@ -227,6 +228,7 @@ class JobRun:
             self._context.unit, self._context.objects, self._job.id
         )
         reporter, used = self._reporter, self._reporter.meter.reading()
+        verdict, sentence = read_verdict(result.report)
         if self._watcher is not None:
             self._watcher.cancel()  # from here on the fence of the write itself decides
 
@@ -236,18 +238,20 @@ class JobRun:
             )
             await start_attached(unit, self._job, self._tuned_name)
             if result.report is not None:
-                await unit.reports.upsert(self._job.id, result.report)
+                await unit.reports.upsert(self._job.id, {**result.report, "verdict": verdict})
             if result.ended_early is not None:
                 await unit.jobs.mark_ended_early(result.ended_early.to_json())
             await reporter.message(unit, f"New fine-tuned model created: {self._tuned_name}")
             await reporter.message(unit, "The job has successfully completed")
+            level: EventLevel = "warn" if verdict in ("no_clear_gain", "loss") else "info"
+            await reporter.message(unit, sentence, level=level, data={"verdict": verdict})
             await unit.jobs.add_usage(used)
             await unit.journal.forget_all(self._job.id)
             files = [] if result_file is None else [result_file]
             for file in files:
                 await unit.files.insert(file)
             await unit.jobs.mark_succeeded(
-                self._tuned_name, result_files=[file.id for file in files]
+                self._tuned_name, verdict=verdict, result_files=[file.id for file in files]
             )
 
         await self._context.in_unit(write)

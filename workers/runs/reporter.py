@@ -16,7 +16,7 @@ from app.jobs.jobs import Checkpoint, EventLevel, Job, Usage
 from app.jobs.learning import MAX_LOG_RATIO
 from app.jobs.results import kept_steps
 from app.jobs.stop_options import KeepCheckpoints
-from app.jobs.stop_rules import RuleTrigger
+from app.jobs.stop_rules import GOOD_NEWS, RuleTrigger
 from app.kit.ids import REPORT, OrganizationId, ProjectId, new_id
 from app.kit.telemetry import SPANS
 from app.models.models import TunedModel, checkpoint_model_name
@@ -243,12 +243,13 @@ class Reporter:
         )
         await self._warn(unit, outcome)
         for trigger in observed.triggers:
+            is_good = trigger.rule in GOOD_NEWS and trigger.action == "warn"
+            words = "Good news" if is_good else _TRIGGER_WORDS[trigger.action]
             await self.message(
                 unit,
-                f"{_TRIGGER_WORDS[trigger.action]} after step {trigger.step} by the rule "
-                f"'{trigger.rule}': {trigger.reason}",
+                f"{words} after step {trigger.step} by the rule '{trigger.rule}': {trigger.reason}",
                 # A job that a rule ended early has succeeded.
-                level="info" if trigger.action == "stop" else "warn",
+                level="info" if is_good or trigger.action == "stop" else "warn",
                 data={"stop_rule": trigger.rule, **trigger.to_json()},
             )
         if outcome.adapter is not None and self.report.makes_checkpoint(outcome):
@@ -613,6 +614,7 @@ def _turn_trace(turn: Turn) -> dict[str, Any]:
     return {
         "tokens": len(turn.token_ids),
         "reasoning_tokens": turn.reasoning_tokens,
+        "row": turn.row,
         "policy_version": turn.policy_version,
         "finish_reason": turn.finish_reason,
         "parse_error": turn.parse_error,

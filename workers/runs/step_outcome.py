@@ -182,9 +182,10 @@ class Stopping:
         self._watch.feed(0, {}, outcome.valid_values)
 
     async def _curves(self, unit: RunUnitOfWork) -> Curves:
+        existing = await unit.metrics.names(self._context.job.id)
         points = await unit.metrics.curve(
             self._context.job.id,
-            names=list(names_read(self._options, self._watched)),
+            names=list(names_read(self._options, self._watched, existing)),
             split=None,
             after_step=None,
         )

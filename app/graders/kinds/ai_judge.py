@@ -254,7 +254,7 @@ class GroupAiJudge:
             answer = await ask_judge(
                 self._judges, question, shares_verdict(len(group)), cost=cost, source=self._source
             )
-        reasons = explanations(answer.reasons, len(group))
+        reasons = await run_on_scoring_thread(partial(explanations, answer.reasons, len(group)))
         places = sorted(range(len(order)), key=order.__getitem__)
         judged = _QuestionScores(
             tuple(answer.value[at] for at in places),

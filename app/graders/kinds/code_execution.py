@@ -214,7 +214,7 @@ def _difference(value: Any, test: CodeTest) -> str | None:
             except RecursionError:
                 return "a result that is nested too deeply to be compared"
         case RunTest():
-            same = isinstance(value, str) and _lines(value) == _lines(test.stdout)
+            same = isinstance(value, str) and _same_print(value, test.stdout)
         case _:
             assert_never(test)
     return None if same else "another result than the expected one"
@@ -245,6 +245,37 @@ def _close(value: float, expected: float) -> bool:
         return math.isclose(float(value), float(expected), rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
     except (OverflowError, ValueError):  # an integer that no float can express, infinity, NaN
         return False
+
+
+_SEPARATORS: Final = re.compile(r"([\s,;:=()\[\]{}]+)")
+_PRINTED: Final = re.compile(
+    r"[+-]?(?:(?:0|[1-9][0-9]{0,999})(?:\.[0-9]{0,999})?|\.[0-9]{1,999})(?:[eE][+-]?[0-9]{1,3})?"
+)
+"""A number as a program prints it. `007` is none: its zeros may be what the task asks for."""
+
+
+def _same_print(text: str, expected: str) -> bool:
+    """Compares lines as text, or else token by token, where `equal` compares the numbers."""
+    lines, wanted = _lines(text), _lines(expected)
+    return len(lines) == len(wanted) and all(map(_same_line, lines, wanted))
+
+
+def _same_line(line: str, expected: str) -> bool:
+    if line == expected:
+        return True
+    tokens, wanted = map(_SEPARATORS.split, (line, expected))
+    return len(tokens) == len(wanted) and all(map(_same_token, tokens, wanted))
+
+
+def _same_token(token: str, expected: str) -> bool:
+    if token == expected:
+        return True
+    numbers = _PRINTED.fullmatch(token) and _PRINTED.fullmatch(expected)
+    return bool(numbers) and equal(_printed(token), _printed(expected))
+
+
+def _printed(token: str) -> float:
+    return int(token) if token.lstrip("+-").isdigit() else float(token)
 
 
 def _lines(text: str) -> list[str]:

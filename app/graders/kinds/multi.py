@@ -16,7 +16,7 @@ from pydantic_core import PydanticCustomError
 from typing_extensions import override
 
 from app.graders.calibration import mean_agreement
-from app.graders.grader_model import GraderModel, fault_at
+from app.graders.grader_model import GraderModel, PartEnds, fault_at
 from app.graders.kinds import ChildGrader, SingleGrader
 from app.graders.kinds.ai_judge import AiJudgeGrader, GroupAiJudge, GroupGradeRequest, GroupJudge
 from app.graders.scorer import (
@@ -214,6 +214,37 @@ class MultiGrader(GraderModel):
     def parts(self) -> Mapping[str, SingleGrader]:
         unused = self.unused_parts
         return {name: child for name, child in self.graders.items() if name not in unused}
+
+    @property
+    @override
+    def part_ends(self) -> PartEnds:
+        """A part without a range counts as one from 0 to 1. A formula may fall with a part, as
+        with a penalty, and not change with one while another is 0: three scores of the others are
+        tried.
+        """
+        ranges = {
+            name: (
+                0.0 if part.lowest is None else part.lowest,
+                1.0 if part.highest is None else part.highest,
+            )
+            for name, part in self.parts.items()
+        }
+        worst, best = dict[str, float](), dict[str, float]()
+        for name, (low, high) in ranges.items():
+            for share in (0.5, 1.0, 0.0):
+                others = {one: a + share * (b - a) for one, (a, b) in ranges.items()}
+                before = self._value({**others, name: low})
+                after = self._value({**others, name: high})
+                if before is not None and after is not None and before != after:
+                    worst[name], best[name] = (low, high) if after > before else (high, low)
+                    break
+        return PartEnds(worst, self._value(best) if best.keys() == ranges.keys() else None)
+
+    def _value(self, scores: Mapping[str, float]) -> float | None:
+        try:
+            return parse_formula(self.calculate_output).evaluate(scores)
+        except FormulaError:
+            return None
 
     @property
     @override

@@ -8,7 +8,8 @@ from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 from typing_extensions import override
 
-from app.graders.answer_words import LONG_RUN, has_long_run_of_marks, number_of
+from app.graders.answer_numbers import number_of
+from app.graders.answer_words import LONG_RUN, has_long_run_of_marks
 from app.graders.grader_model import (
     ANSWER,
     MAX_PARTS,

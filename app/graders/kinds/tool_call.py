@@ -21,6 +21,7 @@ from app.graders.calls import (
     best_in_order,
     calls_of,
     expected_calls,
+    has_marks_of_calls,
     read_calls,
 )
 from app.graders.grader_model import (
@@ -35,7 +36,7 @@ from app.graders.grader_model import (
 from app.graders.kinds.text_checks import same_number
 from app.graders.scorer import GradeRequest, GraderErrors, GradingPorts, Scorer, ScoreResult
 from app.graders.templates import Placeholder, parse_template, render, unusable_text_fault
-from app.graders.texts import LocalScorer
+from app.graders.texts import LocalScorer, unreadable
 from app.kit.strict_json import strict_loads
 
 Comparator = Literal["exact", "ignore_case", "number", "contains", "unordered", "any"]
@@ -121,7 +122,12 @@ class _CallGrading:
 
     def grade(self, request: GradeRequest) -> ScoreResult:
         expected = self._expected(render(self._reference, request, source=self._source))
-        made = self._made(request)
+        made = self._sent(request)
+        if not made and self._spec.source in ("auto", "text"):
+            text = render(self._input, request, source=self._source)
+            made = read_calls(text, expected)
+            if expected and not made and has_marks_of_calls(text):
+                return unreadable("the text has marks of calls, and none that can be read")
         if not expected:
             reason = f"{len(made)} calls where none is expected" if made else "no call, as expected"
             return ScoreResult(float(not made), reason=reason)
@@ -147,7 +153,7 @@ class _CallGrading:
             errors = GraderErrors(sample_parse_error=True, details=str(fault))
             raise unusable_text_fault([self._reference], errors, source=self._source) from None
 
-    def _made(self, request: GradeRequest) -> list[WrittenCall]:
+    def _sent(self, request: GradeRequest) -> list[WrittenCall]:
         source, sample = self._spec.source, request.sample
         keys: dict[str, tuple[str, ...]] = {
             "rollout": ("tool_calls",),
@@ -156,10 +162,7 @@ class _CallGrading:
         }
         wanted = keys.get(source, ("tool_calls", "output_tools"))
         sent = next((found for key in wanted if (found := sample.get(key))), None)
-        calls = calls_of(sent) if isinstance(sent, list) else []
-        if calls or source in ("rollout", "last_turn"):
-            return calls
-        return read_calls(render(self._input, request, source=self._source))
+        return calls_of(sent) if isinstance(sent, list) else []
 
     def _compare(self, expected: WrittenCall, made: WrittenCall) -> float:
         if expected.name != made.name:

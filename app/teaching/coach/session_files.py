@@ -1,7 +1,6 @@
 """The files of a session: their slices of the rows, and the files that it writes for its jobs."""
 
-import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from copy import deepcopy
 from dataclasses import dataclass
@@ -10,8 +9,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from app.database import Database
+from app.files.conversations import INSTRUCTIONS
 from app.files.row_files import Inspections, RowFiles
-from app.files.rows import is_blank
+from app.files.rows import json_rows
 from app.jobs.creation import JobCreationService
 from app.jobs.jobs import Caps, Job, NewJob
 from app.jobs.methods import StoredReinforcementMethod
@@ -42,30 +42,23 @@ def rows_to_practise(training: Path, validation: Path, keys: tuple[str, ...]) ->
     wanted = set(
         practice_rows(keys, training=_practice_rows(training), held_out=_practice_rows(validation))
     )
-    return [row for index, row in enumerate(_rows(training)) if index in wanted]
+    return [row for index, row in enumerate(json_rows(training)) if index in wanted]
 
 
 def prompted_rows(path: Path, prompt: str) -> list[JsonRow]:
     own = {"role": "system", "content": prompt}
 
     def is_instruction(message: JsonRow) -> bool:
-        return message.get("role") in {"system", "developer"}
+        return message.get("role") in INSTRUCTIONS
 
     return [
         {**row, "messages": [own, *dropwhile(is_instruction, row["messages"])]}
-        for row in _rows(path)
+        for row in json_rows(path)
     ]
 
 
 def _practice_rows(path: Path) -> list[PracticeRow]:
-    return [practice_row(index, row) for index, row in enumerate(_rows(path))]
-
-
-def _rows(path: Path) -> Iterator[JsonRow]:
-    with path.open("rb") as file:
-        for number, line in enumerate(file):
-            if not is_blank(line):
-                yield json.loads(line.decode("utf-8" if number else "utf-8-sig"))
+    return [practice_row(index, row) for index, row in enumerate(json_rows(path))]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, assert_never
 
-from app.files.conversations import check_message
-from app.files.rows import message_faults, messages_faults, tools_faults
+from app.files.conversations import conversation_faults, message_faults, unknown_keys
+from app.files.function_tools import tools_faults
+from app.files.shape_faults import unknown_parameter
 from app.kit.errors import InvalidRequest, missing_parameter, refused_value
-from app.kit.fields import Json, parameter
+from app.kit.fields import Json
 from app.models.chat import text_of
 
 
@@ -107,12 +108,13 @@ def check_sent(sent: SentFeedback) -> None:
             _only(sent, {*names, "tools"} if names is _TEXTS else {*names})
         case _:
             assert_never(sent.type)
-    for param, reason in _faults(sent):
-        raise refused_value(param, reason)
+    for fault in _faults(sent):
+        raise fault
     for name in ("correction", "chosen"):
         if sent.get(name) is not None:
             message = message_of(sent.get(name))
-            check_message(message, name)
+            for _, _, *path in unknown_keys([message], (name,)):
+                raise unknown_parameter((name, *path))
             if not message.get("tool_calls") and not _text(message).strip():
                 raise refused_value(name, "its text is blank: a job would learn an empty answer")
     if sent.get("chosen") is not None:
@@ -152,34 +154,28 @@ def _only(sent: SentFeedback, known: set[str]) -> None:
             )
 
 
-def _faults(sent: SentFeedback) -> Iterator[tuple[str, str]]:
+def _faults(sent: SentFeedback) -> Iterator[InvalidRequest]:
     for name in ("correction", "chosen", "rejected"):
         value = sent.get(name)
         if value is not None:
             yield from _answer_faults(name, message_of(value))
     if sent.get("messages") is not None:
-        yield from _named("messages", messages_faults(sent.get("messages"), ""))
+        yield from conversation_faults(sent.get("messages"), ("messages",))
     if sent.get("tools") is not None:
-        yield from _named("tools", tools_faults(sent.get("tools"), "", callable_names=None))
+        yield from tools_faults(sent.get("tools"), ("tools",))
     if sent.get("chosen") is not None:
         pair = message_of(sent.get("chosen")), message_of(sent.get("rejected"))
         if pair[0] == pair[1]:
-            yield "rejected", "it is the same as 'chosen': there is nothing to prefer"
+            reason = "it is the same as 'chosen': there is nothing to prefer"
+            yield refused_value("rejected", reason)
 
 
-def _answer_faults(name: str, message: Json) -> Iterator[tuple[str, str]]:
-    yield from _named(name, message_faults(message, ""))
+def _answer_faults(name: str, message: Json) -> Iterator[InvalidRequest]:
+    yield from message_faults(message, (name,), any_arguments=name == "rejected")
     if message.get("role") != "assistant":
-        yield name, "it must be a message of the role 'assistant'"
+        yield refused_value(name, "it must be a message of the role 'assistant'")
     if not message.get("content") and not message.get("tool_calls"):
-        yield name, "it must have content or tool calls"
-
-
-def _named(name: str, faults: Iterator[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    for pointer, message in faults:
-        parts = pointer.split("/")[1:]
-        path = tuple(int(part) if part.isdigit() else part for part in parts)
-        yield parameter(name, path), f"it {message}"
+        yield refused_value(name, "it must have content or tool calls")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from app.kit.fields import Json
 from app.kit.sql import Keyset, ProjectRows, from_row, moment, storable
 from app.models.tables import StoredCompletionTable as Completion
 from app.rollouts.tables import RolloutTable as Rollout
+from app.rollouts.trajectory import chat_messages
 from app.teaching.feedback.feedback import (
     Feedback,
     FeedbackFilter,
@@ -298,7 +299,7 @@ def _judged(
     if own is not None:
         return JudgedPrompt(own.request["messages"], own.request["tools"]), _reply_of(own)
     if trace is not None:
-        *before, answer = trace["messages"]
+        *before, answer = chat_messages(trace["messages"])
         return JudgedPrompt(before, trace.get("tools") or []), answer
     return JudgedPrompt(feedback.messages or [], feedback.tools or []), feedback.worse or {}
 

@@ -14,6 +14,7 @@ from pydantic import BaseModel
 
 from app.jobs.jobs import NO_CAPS, Caps
 from app.jobs.learning import (
+    TOKEN_PENALTY,
     AdvantageOptions,
     AnyMode,
     AnyOrdering,
@@ -178,6 +179,8 @@ def is_resolved(name: str, sent: dict[str, Any], total_steps: int) -> bool:
             return bool(value_at(sent, name) == automatic_interval(total_steps))
         case "objective.token_budget":
             return True
+        case "objective.token_penalty":
+            return value_at(sent, name) in (0.0, TOKEN_PENALTY)
         case _:
             return False
 
@@ -367,7 +370,7 @@ def _compared(parameter: str, value: Any, kind: MethodType) -> Any:
     match name:
         case "kl_coefficient":
             return ObjectiveOptions().kl_coefficient
-        case "action" | "below":
+        case "action" | "share":
             return getattr(getattr(_RULES[kind](), parameter.split(".")[-2]), name)
         case _:
             return _AUTOMATIC.get(name, value)

@@ -74,7 +74,7 @@ def checked_knobs(knobs: Knobs, kind: MethodType) -> Knobs:
 _MIDDLE: Final = 50
 _KL_PER_SQUARE: Final = 1e-5
 """So that 100 is 0.1, the largest coefficient of Tulu 3's runs."""
-_ENTROPY_FLOOR: Final = 0.02
+_ENTROPY_SHARE: Final = 0.1
 """Nats per token: the stop rule's own default, in the middle."""
 _LOWEST_TEMPERATURE: Final = 0.5
 
@@ -115,9 +115,9 @@ def creativity_of(temperature: float) -> int:
     return _position(100 * (temperature - _LOWEST_TEMPERATURE))
 
 
-def entropy_floor(creativity: int) -> float:
-    """Returns the nats per token below which the entropy guard acts: 0.005 to 0.08."""
-    return round(_ENTROPY_FLOOR * 2 ** ((creativity - _MIDDLE) / 25), 6)
+def entropy_share(creativity: int) -> float:
+    """Returns the share of the first entropy at which the entropy guard acts: 0.025 to 0.4."""
+    return round(_ENTROPY_SHARE * 2 ** ((creativity - _MIDDLE) / 25), 6)
 
 
 def compute_multiplier(effort: Effort) -> float:
@@ -299,9 +299,9 @@ def _creativity(creativity: int, kind: MethodType) -> Iterator[Setting]:
     )
     temperature = eval_temperature(creativity)
     yield Setting(_path(kind, _HYPER, "eval_temperature"), temperature, reason)
-    reason = "below this entropy in nats per token the answers are no longer varied enough"
-    path = _path(kind, "stop", "entropy_collapse", "below")
-    yield Setting(path, entropy_floor(creativity), reason)
+    reason = "below this share of their first entropy the answers are no longer varied enough"
+    path = _path(kind, "stop", "entropy_collapse", "share")
+    yield Setting(path, entropy_share(creativity), reason)
 
 
 def _stops(knobs: Knobs, kind: MethodType) -> Iterator[Setting]:

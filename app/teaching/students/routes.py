@@ -55,8 +55,10 @@ async def get_student(name: str, services: Services) -> StudentObject:
 
 @router.post("/{name}", operation_id="updateStudent", responses=responses(404))
 async def update_student(name: str, body: UpdateStudent, services: Services) -> StudentObject:
-    """Chooses the regression evals of the skills that are proposed from now on."""
-    return StudentObject.of(await services.students().update(name, body.regression_evals))
+    """Chooses the regression evals of the skills that are proposed from now on, or instructs the
+    version that answers now.
+    """
+    return StudentObject.of(await services.students().update(name, body.changes()))
 
 
 @router.delete("/{name}", operation_id="deleteStudent", responses=responses(404))
@@ -129,8 +131,9 @@ async def improve_student(
 async def chat_with_student(
     name: str, body: StudentChat, request: Request, services: Services
 ) -> Response:
-    """Samples the model that answers for the student: `POST /v1/chat/completions` with the model
-    `student:NAME`.
+    """Samples the version that answers for the student, as `POST /v1/chat/completions` does with
+    the model `student:NAME`: with its instructions if `messages` have none, at temperature 0 unless
+    another one is sent.
     """
     sent = body.sent_to(name)
     await services.students().get(name)

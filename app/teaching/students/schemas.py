@@ -1,6 +1,6 @@
 """Students and skills on the wire (an extension)."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal, cast
 
 from pydantic import Field, SkipValidation, StringConstraints
 
@@ -19,9 +19,11 @@ from app.teaching.students.students import (
     RegressionRows,
     SkillStatus,
     Student,
+    StudentChanges,
 )
 
 Text = Annotated[str, StringConstraints(min_length=1, max_length=256)]
+MAX_INSTRUCTIONS: Final = 100_000
 EvalIds = Annotated[tuple[Text, ...], Field(max_length=MAX_REGRESSION_EVALS)]
 
 
@@ -39,10 +41,18 @@ class CreateStudent(ClosedBody):
 
 
 class UpdateStudent(ClosedBody):
-    """Other regression sets of a student."""
+    """Changes of a student; absent fields do not change."""
 
-    regression_evals: EvalIds
+    regression_evals: EvalIds = ()
     """Ids of the evals that replace the present ones; the rows are chosen as at the creation."""
+    instructions: Annotated[str, StringConstraints(max_length=MAX_INSTRUCTIONS)] | None = None
+    """Instructions of the version that answers now, from the next question on. Other versions keep
+    theirs. An empty text is none; `null` brings back those of the version's examples.
+    """
+
+    def changes(self) -> StudentChanges:
+        sent = {name: getattr(self, name) for name in self.model_fields_set}
+        return cast("StudentChanges", sent)
 
 
 class ProposeSkill(ClosedBody):
@@ -122,6 +132,8 @@ class StudentObject(DescribedModel):
     """Rows in which a new skill must lose nothing."""
     current_skill: str | None
     """Id of the skill that answers for `student:NAME`; `null` while the base model does."""
+    instructions: str | None
+    """System message of a conversation with `student:NAME` that has none of its own."""
     created_at: int
 
     @classmethod
@@ -157,6 +169,9 @@ class SkillObject(DescribedModel):
     """Name of the tuned model, which can be called by this name as well."""
     baseline: str
     """Name of the model that answered for the student when the skill was proposed."""
+    instructions: str | None
+    """The system message with which most of the job's training rows begin; `null` if there is none.
+    """
     status: SkillStatus
     """State at the gate; `passed` and `held` are final."""
     reason: str | None

@@ -10,17 +10,18 @@ import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, Final, assert_never
+from typing import Final, assert_never
 
 from app.database import Database, UnitOfWork
-from app.evals.data_sources import DATA_SOURCE, planned_items
+from app.evals.data_sources import DATA_SOURCE, asked_of_student, planned_items
 from app.evals.evals import OPEN_RUNS, EvalRun, EvalRunStatus
+from app.files.row_files import Inspections
 from app.jobs.jobs import JobStatus, StopRequest
 from app.kit.callers import Tenant
 from app.kit.errors import InvalidRequest, NotFound, WrongState
 from app.kit.ids import new_id
 from app.kit.job_queue import JobQueue
-from app.models.models import BaseModelSpec, find_base_model, unknown_model
+from app.models.models import BaseModelSpec, StudentVersion, find_base_model, unknown_model
 from app.teaching.students.students import (
     Comparison,
     GateRuns,
@@ -28,6 +29,8 @@ from app.teaching.students.students import (
     Skill,
     SkillStatus,
     Student,
+    StudentChanges,
+    common_instructions,
     eval_comparison,
     row_scores,
     target_comparison,
@@ -67,11 +70,12 @@ async def _regression_set(unit: UnitOfWork, eval_id: str) -> RegressionRows:
     )
 
 
-async def open_gate(
-    unit: UnitOfWork, queue: JobQueue, skill: Skill, sets: tuple[RegressionRows, ...]
-) -> None:
+async def open_gate(unit: UnitOfWork, queue: JobQueue, skill: Skill, student: Student) -> None:
+    """Asks both versions as a chat would, each with its instructions."""
+    before = StudentVersion(skill.baseline, student.instructions)
+    after = StudentVersion(skill.model, skill.instructions)
     pairs = []
-    for each in sets:
+    for each in student.regression_sets:
         try:
             sampled = await unit.eval_runs.get(each.eval_id, each.run_id)
         except NotFound as error:
@@ -82,9 +86,8 @@ async def open_gate(
                 param=_PARAM,
                 code="regression_set_deleted",
             ) from error
-        before = await _start(unit, queue, sampled, skill, skill.baseline)
-        after = await _start(unit, queue, sampled, skill, skill.model)
-        pairs.append(GateRuns(each.eval_id, before, after))
+        runs = [await _start(unit, queue, sampled, skill, side) for side in (before, after)]
+        pairs.append(GateRuns(each.eval_id, *runs))
     await unit.skills.insert(replace(skill, runs=tuple(pairs)))
 
 
@@ -112,16 +115,17 @@ async def settled_skill(unit: UnitOfWork, skill: Skill) -> Skill:
 
 
 async def _start(
-    unit: UnitOfWork, queue: JobQueue, sampled: EvalRun, skill: Skill, model: str
+    unit: UnitOfWork, queue: JobQueue, sampled: EvalRun, skill: Skill, version: StudentVersion
 ) -> str:
-    data_source: dict[str, Any] = {**sampled.data_source, "model": model}
+    asked = {key: sent for key, sent in sampled.data_source.items() if key != "instructions"}
+    data_source = asked_of_student(asked, version)
     planned = planned_items(DATA_SOURCE.validate_python(data_source))
     run = EvalRun(
         id=new_id("evalrun_"),
         eval_id=sampled.eval_id,
         name=f"Gate of {skill.student}",
         status=EvalRunStatus.QUEUED,
-        model=model,
+        model=version.model,
         data_source=data_source,
         metadata={"student": skill.student, "skill": skill.id},
     )
@@ -171,11 +175,13 @@ class StudentService:
         database: Database,
         queue: JobQueue,
         *,
+        inspections: Inspections,
         base_models: tuple[BaseModelSpec, ...],
         tenant: Tenant,
     ) -> None:
         self._database = database
         self._queue = queue
+        self._inspections = inspections
         self._base_models = base_models
         self._tenant = tenant
 
@@ -196,11 +202,14 @@ class StudentService:
             await unit.students.insert(student)
             return await unit.students.get(name)
 
-    async def update(self, name: str, regression_evals: tuple[str, ...]) -> Student:
+    async def update(self, name: str, changes: StudentChanges) -> Student:
         async with self._database.tenant(self._tenant) as unit:
             await unit.students.get(name, locked=True)
-            sets = await regression_sets(unit, regression_evals)
-            await unit.students.set_regression_sets(name, sets)
+            if "regression_evals" in changes:
+                sets = await regression_sets(unit, changes["regression_evals"])
+                await unit.students.set_regression_sets(name, sets)
+            if "instructions" in changes:
+                await unit.students.instruct(name, changes["instructions"])
             return await unit.students.get(name)
 
     async def get(self, name: str) -> Student:
@@ -221,9 +230,11 @@ class StudentService:
             await unit.students.delete(name)
 
     async def propose(self, name: str, job_id: str) -> Skill:
+        instructions = await self._taught(job_id)
         async with self._database.tenant(self._tenant) as unit:
             student = await unit.students.get(name, locked=True)
-            baseline = await unit.students.answering_model(name) or student.base_model
+            version = await unit.students.answering(name)
+            baseline = student.base_model if version is None else version.model
             model = await self._learned(unit, student, job_id, baseline)
             for open_skill in await unit.skills.running(name):
                 settled = await settled_skill(unit, open_skill)
@@ -235,9 +246,10 @@ class StudentService:
                 job_id=job_id,
                 model=model,
                 baseline=baseline,
+                instructions=instructions,
                 status=SkillStatus.RUNNING,
             )
-            await open_gate(unit, self._queue, skill, student.regression_sets)
+            await open_gate(unit, self._queue, skill, student)
             return await settled_skill(unit, await unit.skills.get(name, skill.id))
 
     async def skills(self, name: str, *, after: str | None, limit: int) -> tuple[list[Skill], bool]:
@@ -254,7 +266,7 @@ class StudentService:
         async with self._database.tenant(self._tenant) as unit:
             await unit.students.get(name, locked=True)
             skill = await settled_skill(unit, await unit.skills.get(name, skill_id))
-            refused = _refusal(skill, await unit.students.answering_model(name))
+            refused = _refusal(skill, await unit.students.answering(name))
             if refused is None:
                 return await _set_current(unit, name, skill)
         raise refused  # behind the transaction, so that the gate's decision is committed
@@ -272,6 +284,19 @@ class StudentService:
                     code="skill_never_current",
                 )
             return await _set_current(unit, name, skill)
+
+    async def _taught(self, job_id: str) -> str | None:
+        """Returns the instructions of a job's examples; `None` if their file is deleted."""
+        try:
+            async with self._database.tenant(self._tenant) as unit:
+                job = await unit.jobs.get(job_id)
+                file = await unit.files.get(job.training_file)
+        except NotFound:
+            return None
+        async with self._inspections.copy(file.object_key) as path:
+            return await self._inspections.run(
+                self._tenant, common_instructions, path, job.method.kind
+            )
 
     async def _learned(self, unit: UnitOfWork, student: Student, job_id: str, baseline: str) -> str:
         """Returns a job's model. Its report compares with the model it began from: the baseline."""
@@ -309,17 +334,18 @@ async def _end_coaching(unit: UnitOfWork, student: str) -> None:
                 await unit.jobs.request_stop(child.id, StopRequest.CANCEL)
 
 
-def _refusal(skill: Skill, answering: str | None) -> WrongState | None:
+def _refusal(skill: Skill, answering: StudentVersion | None) -> WrongState | None:
     match skill.status:
         case SkillStatus.RUNNING:
             reason, code = "is still at the gate: wait for its eval runs.", "gate_running"
         case SkillStatus.HELD:
             reason, code = f"was held by the gate. {skill.reason}", "gate_held"
         case SkillStatus.PASSED:
-            if skill.promoted_at is not None or skill.baseline in (answering, skill.model):
+            model = None if answering is None else answering.model
+            if skill.promoted_at is not None or skill.baseline in (model, skill.model):
                 return None
             reason = (
-                f"passed the gate against '{skill.baseline}', but '{answering}' answers now. "
+                f"passed the gate against '{skill.baseline}', but '{model}' answers now. "
                 f"Train from 'student:{skill.student}', and propose that job."
             )
             code = "gate_outdated"

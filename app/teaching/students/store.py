@@ -1,15 +1,18 @@
 """Students as rows, by the name that a project gave them."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import ColumnElement, and_, cast, delete, func, select, update
 from sqlalchemy.dialects.postgresql import JSONB, JSONPATH, insert
 
 from app.accounts.store import refuse_archived
 from app.kit.errors import InvalidRequest
-from app.kit.sql import Keyset, ProjectRows, from_row
+from app.kit.sql import Keyset, ProjectRows, from_row, storable
+from app.models.models import StudentVersion
 from app.teaching.students.students import (
+    BASE,
     Comparison,
     GateRuns,
     RegressionRows,
@@ -21,6 +24,12 @@ from app.teaching.students.students import (
 )
 from app.teaching.students.tables import SkillTable
 from app.teaching.students.tables import StudentTable as Table
+
+_IS_CURRENT: Final = and_(
+    SkillTable.project_id == Table.project_id, SkillTable.id == Table.current_skill
+)
+_EDITED: Final = Table.edited_instructions[func.coalesce(Table.current_skill, BASE)].astext
+_INSTRUCTIONS: Final = func.nullif(func.coalesce(_EDITED, SkillTable.instructions), "")
 
 
 class StudentStore(ProjectRows):
@@ -51,7 +60,8 @@ class StudentStore(ProjectRows):
         row = await self._session.scalar(query.with_for_update() if locked else query)
         if row is None:
             raise no_student(name)
-        return _to_student(row)
+        [student] = await self._told([row])
+        return student
 
     async def page(self, *, after: str | None, limit: int) -> tuple[list[Student], bool]:
         page, more = await Keyset((Table.created_at, Table.name), descending=True).page(
@@ -61,16 +71,27 @@ class StudentStore(ProjectRows):
             cursor=[Table.project_id == self._project_id, Table.name == after],
             limit=limit,
         )
-        return [_to_student(row) for row in page], more
+        return await self._told(page), more
 
-    async def answering_model(self, name: str) -> str | None:
-        of = and_(SkillTable.project_id == Table.project_id, SkillTable.id == Table.current_skill)
-        return await self._session.scalar(
-            select(func.coalesce(SkillTable.model, Table.base_model))
-            .select_from(Table)
-            .join(SkillTable, of, isouter=True)
-            .where(Table.project_id == self._project_id, Table.name == name)
+    async def _told(self, rows: Sequence[Table]) -> list[Student]:
+        """Returns students with the instructions of the version that answers."""
+        query = select(Table.name, _INSTRUCTIONS).join(SkillTable, _IS_CURRENT, isouter=True)
+        names = Table.name.in_([row.name for row in rows])
+        found = await self._session.execute(
+            query.where(Table.project_id == self._project_id, names)
         )
+        told: dict[str, str | None] = dict(found.all())
+        return [_to_student(row, told[row.name]) for row in rows]
+
+    async def answering(self, name: str) -> StudentVersion | None:
+        """Returns the version that answers now; `None` for an unknown student."""
+        query = select(func.coalesce(SkillTable.model, Table.base_model), _INSTRUCTIONS)
+        query = query.select_from(Table).join(SkillTable, _IS_CURRENT, isouter=True)
+        found = await self._session.execute(
+            query.where(Table.project_id == self._project_id, Table.name == name)
+        )
+        row = found.one_or_none()
+        return None if row is None else StudentVersion(*row)
 
     async def set_current(self, name: str, skill_id: str | None) -> None:
         of = (Table.project_id == self._project_id, Table.name == name)
@@ -81,16 +102,24 @@ class StudentStore(ProjectRows):
         stored = [asdict(each) for each in sets]
         await self._session.execute(update(Table).where(*of).values(regression_sets=stored))
 
+    async def instruct(self, name: str, instructions: str | None) -> None:
+        """Sets the instructions of the version that answers; `None`: those of its examples."""
+        of = (Table.project_id == self._project_id, Table.name == name)
+        version = func.coalesce(Table.current_skill, BASE)
+        kept = Table.edited_instructions.op("-", return_type=JSONB())(version)
+        said = func.jsonb_build_object(version, storable(instructions), type_=JSONB)
+        edited = kept if instructions is None else kept.concat(said)
+        await self._session.execute(update(Table).where(*of).values(edited_instructions=edited))
+
     async def delete(self, name: str) -> None:
         of = (Table.project_id == self._project_id, Table.name == name)
         if await self._session.scalar(delete(Table).where(*of).returning(Table.name)) is None:
             raise no_student(name)
 
 
-def _to_student(row: Table) -> Student:
-    return from_row(
-        Student, row, regression_sets=tuple(RegressionRows(**each) for each in row.regression_sets)
-    )
+def _to_student(row: Table, instructions: str | None) -> Student:
+    sets = tuple(RegressionRows(**each) for each in row.regression_sets)
+    return from_row(Student, row, regression_sets=sets, instructions=instructions)
 
 
 class SkillStore(ProjectRows):
@@ -106,6 +135,7 @@ class SkillStore(ProjectRows):
                 status=skill.status.value,
                 runs=[asdict(pair) for pair in skill.runs],
                 comparisons=[],
+                instructions=storable(skill.instructions),
             )
         )
 

@@ -4,15 +4,21 @@ A student is a name for a base model and the skills that it learned; a skill is 
 succeeded job. At most one skill is current, and calls of `student:NAME` are answered by its model.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from statistics import fmean
-from typing import Any, Final
+from typing import Any, Final, TypedDict
 
+from app.files.conversations import INSTRUCTIONS
+from app.files.datasets import prompt_messages
+from app.files.rows import json_rows
 from app.jobs.intervals import FEWEST_ROWS, Gain, difference, paired_gain, range_of_scores
+from app.jobs.supervised import MethodType
 from app.kit.errors import NotFound
 from app.kit.fields import DescribedFields
+from app.models.chat import text_of
 
 MARGIN: Final = 0.02
 """Largest loss, in units of the score, that counts as none. See docs/decisions/teaching.md."""
@@ -72,16 +78,19 @@ def verdict(target: Comparison, regressions: Sequence[Comparison]) -> tuple[bool
 
 
 def target_comparison(report: Mapping[str, Any] | None) -> Comparison:
-    """Returns the comparison of a job's paired report: rewards, or the accuracy of preferences."""
+    """Returns the comparison of a job's paired report: rewards, at a student's temperature if the
+    job measured them there, or the accuracy of preferences.
+    """
     if report is None:
         return uncompared("target", "the job has no paired report; give it a validation file")
+    compared = report.get("greedy") or report
     for key, _ in _MEASURES:
-        values = report.get(key)
+        values = compared.get(key)
         if isinstance(values, Mapping) and values.get("difference") is not None:
             interval = values.get("difference_ci95")
             ends = None if interval is None else (float(interval[0]), float(interval[1]))
-            rows = int(report.get("rows") or 0)
-            moved = [values["difference"], report.get("wins"), report.get("losses")]
+            rows = int(compared.get("rows") or 0)
+            moved = [values["difference"], compared.get("wins"), compared.get("losses")]
             unchanged = all(each == 0 for each in moved)
             return Comparison(
                 "target", float(values["difference"]), ends, rows, unchanged=unchanged
@@ -145,6 +154,10 @@ class RegressionRows(DescribedFields):
     """Id of the run whose data source has the rows. A later run of the eval changes nothing."""
 
 
+BASE: Final = ""
+"""The version of a student that has no skill: its base model."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Student:
     name: str
@@ -152,7 +165,22 @@ class Student:
     regression_sets: tuple[RegressionRows, ...] = ()
     current_skill: str | None = None
     """Id of the skill that answers; `None` while the base model does."""
+    edited_instructions: Mapping[str, str] = field(default_factory=dict)
+    """Texts that replace the instructions of a version, by the id of its skill, or `BASE`."""
+    instructions: str | None = None
+    """Those of the version that answers."""
     created_at: int = 0
+
+    def instructions_of(self, skill: "Skill") -> str | None:
+        return self.edited_instructions.get(skill.id, skill.instructions) or None
+
+
+class StudentChanges(TypedDict, total=False):
+    """What an update sets; absent keys stay."""
+
+    regression_evals: Sequence[str]
+    instructions: str | None
+    """Of the version that answers; `None`: those of its examples."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +202,8 @@ class Skill:
     model: str
     baseline: str
     """The model that answered for the student when the skill was proposed."""
+    instructions: str | None = None
+    """The system message of the examples that it was trained on."""
     status: SkillStatus
     reason: str | None = None
     """The gate's verdict as sentences with numbers; `None` while it runs."""
@@ -183,6 +213,25 @@ class Skill:
     promoted_at: int | None = None
     """Time at which it last became current; `None` if it never was."""
     created_at: int = 0
+
+
+def common_instructions(path: Path, method: MethodType) -> str | None:
+    """Returns the system message with which more than half of a file's rows begin.
+
+    The vote of Boyer and Moore: two passes, and one text in memory.
+    """
+    leader, lead = None, 0
+    for said in _instructions(path, method):
+        leader = said if lead == 0 else leader
+        lead += 1 if said == leader else -1
+    votes = [said == leader for said in _instructions(path, method)]
+    return (leader or None) if 2 * sum(votes) > len(votes) else None
+
+
+def _instructions(path: Path, method: MethodType) -> Iterator[str | None]:
+    for row in json_rows(path):
+        first = prompt_messages(method, row)[0]
+        yield text_of(first["content"]) if first["role"] in INSTRUCTIONS else None
 
 
 def no_student(name: str) -> NotFound:

@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from sqlalchemy import ForeignKeyConstraint, Index, PrimaryKeyConstraint
+from sqlalchemy import ForeignKeyConstraint, Index, PrimaryKeyConstraint, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
+from app.kit.fields import Json
 from app.kit.sql import Base, Now, Timestamp, of_project
 
 
@@ -18,6 +19,8 @@ class StudentTable(Base):
     base_model: Mapped[str]
     regression_sets: Mapped[list[Any]] = mapped_column(JSONB)
     current_skill: Mapped[str | None]
+    edited_instructions: Mapped[Json] = mapped_column(JSONB, server_default=text("'{}'"))
+    """Texts by the id of their skill; that of the base model by an empty one."""
     created_at: Mapped[Now]
 
 
@@ -42,5 +45,7 @@ class SkillTable(Base):
     reason: Mapped[str | None]
     runs: Mapped[list[Any]] = mapped_column(JSONB)
     comparisons: Mapped[list[Any]] = mapped_column(JSONB)
+    instructions: Mapped[str | None]
+    """Those of the examples; `edited_instructions` may replace them."""
     promoted_at: Mapped[Timestamp | None]
     created_at: Mapped[Now]

@@ -109,7 +109,8 @@ async def test_rows_that_fit_nothing_make_no_job(api: Api, body: dict[str, Any])
     [
         ([{"answer": 4}] * 12, [{"answer": 4}] * 9 + [{"answer": "four"}],
          "a number in line 1 of the training file and a short text in line 10 of the validation"),
-        ([{"answer": "Ulm"}] * 12, [{}] * 10, "(line 1 of the validation file lacks it)"),
+        ([{"answer": "Ulm"}] * 12, [{"answer": None}] * 10,
+         "(line 1 of the validation file lacks it)"),
         ([{"calls": []}] * 12, [{"calls": "search"}] * 10,
          "line 1 of the validation file, 'calls': 'reference' is not a JSON list of calls"),
     ],

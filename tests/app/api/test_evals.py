@@ -174,7 +174,7 @@ async def test_a_run_that_cannot_be_is_refused_by_parameter(
     ("params", "param", "words"),
     [
         ({"reasoning_effort": "huge"}, "reasoning_effort", "'huge'. Supported values are"),
-        ({"tools": [{"foo": 1}]}, "tools[0].foo", "foo"),
+        ({"tools": [{"foo": 1}]}, "tools[0].name", "Missing"),
         ({"tools": [{"type": "function", "name": "a b"}]}, "tools[0].name", "tools[0].name'"),
         ({"response_format": {"type": "xml"}}, "response_format.type", "json_schema"),
         ({"text": {"format": {"type": "xml"}}}, "text.format.type", "json_schema"),
@@ -205,6 +205,22 @@ async def test_messages_that_no_item_has_are_refused_before_the_run(
     said = (await post(api, f"{await made(api)}/runs", body)).json()["error"]
     assert said["param"] == "data_source.input_messages.item_reference"
     assert words in said["message"]
+
+
+async def test_conversations_of_items_are_held_to_the_rules_of_the_chat(api: Api) -> None:
+    call = {"id": "call_1", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+    user = {"role": "user", "content": "hi"}
+    talk = [user, {"role": "assistant", "content": None, "tool_calls": [call]}, user]
+    body = {
+        "data_source": {
+            **SAMPLED,
+            "source": {"type": "file_content", "content": [{"item": {"talk": talk}}]},
+            "input_messages": {"type": "item_reference", "item_reference": "item.talk"},
+        }
+    }
+    said = (await post(api, f"{await made(api)}/runs", body)).json()["error"]
+    assert said["param"] == "data_source.source.content[0].item"
+    assert "did not have response messages: call_1" in said["message"]
 
 
 async def test_a_file_of_another_project_or_purpose_is_refused(api: Api) -> None:

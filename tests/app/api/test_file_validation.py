@@ -167,7 +167,7 @@ async def test_rows_with_tools_need_no_tools_of_the_job(api: Api) -> None:
             [*rows(8, answer="x"), *rows(2)],
             ("invalid_variable_error", "method.reinforcement.grader.reference",
              ("'{{item.answer}}': 2 of 10 rows of the validation file lack it (lines 9, 10). Give "
-             "it to every row.")),
+             "it to every row: null, NaN and a blank are none.")),
         ),
     ],
 )  # fmt: skip

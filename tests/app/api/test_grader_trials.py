@@ -122,7 +122,7 @@ async def test_no_item_is_an_empty_one(trials: Trials) -> None:
         (Reply(json={"score": True}), "there it is true or false"),
         (Reply(json={"score": None}), "there it is null"),
         (Reply(json={"score": [0.7]}), "there it is a list"),
-        (Reply(json={"reward": 0.7}), "the object has no such key"),
+        (Reply(json={"reward": 0.7}), "the object has no such key, but 'reward'"),
         (Reply(json=[0.7]), "the body is a list, not an object"),
         (Reply(body=b'{"score": 1e999}'), "there it is a number that is not finite"),
         (Reply(body=b"0.7 of 1"), "the body is not JSON"),

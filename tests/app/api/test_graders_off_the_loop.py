@@ -85,9 +85,8 @@ def test_every_type_is_here() -> None:
 SCANNED_ONCE = {
     "app.graders.judge.question_of",
     "app.graders.judge.last_words",
-    "app.graders.kinds.ai_judge.explanations",
 }
-"""Keep a question, or go once over an answer, whose tokens the judge's limit bounds."""
+"""Keep a question, or the end of an answer."""
 
 
 async def test_no_text_of_a_trial_is_read_on_the_loop(

@@ -31,7 +31,7 @@ async def test_what_was_sent_is_echoed_with_its_defaults(api: Api, body: dict[st
     assert shown["loss"] == {"type": "ppo", "epsilon": 0.2, "epsilon_high": None, "dual_clip": 3.0}
     assert shown["advantage"] == {"type": "leave_one_out"}
     assert shown["objective"] == {
-        "token_penalty": 0.02,
+        "token_penalty": "auto",
         "token_budget": "auto",
         "call_budget": None,
         "call_budget_penalty": 0.05,
@@ -42,7 +42,7 @@ async def test_what_was_sent_is_echoed_with_its_defaults(api: Api, body: dict[st
     }
     assert shown["mismatch"] == {
         "truncation": {"level": "sequence", "cap": 5.0},
-        "sequence_mask": {"type": "geometric_mean", "low": 0.99, "high": 1.5},
+        "sequence_mask": {"type": "geometric_mean", "low": "auto", "high": 1.5},
         "max_log_ratio": 20.0,
     }
     assert (await api.call("GET", f"{JOBS}/{job['id']}")).json() == job

@@ -2,6 +2,7 @@
 a model that cannot use them.
 """
 
+import json
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
@@ -87,3 +88,23 @@ async def test_jobs_without_tools_and_models_with_a_known_format_are_accepted(ap
     for model, options in (("plain", {}), ("llama", {"tools": TOOLS})):
         made = await create(api, model, **options)
         assert (made.status_code, made.json().get("model")) == (200, model), made.text
+
+
+async def test_a_message_that_the_template_leaves_out_is_told(api: Api) -> None:
+    """The template of `plain` shows users and assistants alone."""
+    messages = [{"role": "user", "content": "hi"}, {"role": "system", "content": "Be brief."}]
+    said = await api.call(
+        "POST", "/v1/chat/completions", json={"model": "plain", "messages": messages}
+    )
+    error = said.json()["error"]
+    assert (said.status_code, error["param"]) == (400, "messages[1]")
+    assert "does not show a message of this role" in error["message"]
+    row = {"messages": [*messages, {"role": "assistant", "content": "Yes."}]}
+    body = {
+        "model": "plain",
+        "training_file": (await api.upload((json.dumps(row) + "\n").encode() * 10)).json()["id"],
+        "method": {"type": "supervised"},
+    }
+    report = (await api.call("POST", f"{JOBS}/validate", json=body)).json()
+    [warned] = [each for each in report["warnings"] if each["code"] == "unseen_message"]
+    assert (warned["line"], warned["pointer"]) == (1, "/messages/1")

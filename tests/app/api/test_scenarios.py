@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from rapidfuzz import fuzz
 
-from app.files import rows as chat_rows
+from app.files import function_tools
 from tests.support.api.application import Api, running
 from tests.support.api.job_calls import JOBS
 from tests.support.cases import cases
@@ -174,18 +174,18 @@ async def test_the_entries_of_an_answer_that_are_read_are_bounded(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compared, checked = list[str](), list[Any]()
-    likeness, tool_faults = fuzz.ratio, chat_rows._tool_faults
+    likeness, tool_faults = fuzz.ratio, function_tools._tool_faults
 
     def counted(text: str, other: str, *, score_cutoff: float) -> float:
         compared.append(threading.current_thread().name)
         return likeness(text, other, score_cutoff=score_cutoff)
 
-    def counted_check(tool: Any, pointer: str) -> Any:
+    def counted_check(tool: Any, pointer: Any) -> Any:
         checked.append(tool)
         return tool_faults(tool, pointer)
 
     monkeypatch.setattr(fuzz, "ratio", counted)
-    monkeypatch.setattr(chat_rows, "_tool_faults", counted_check)
+    monkeypatch.setattr(function_tools, "_tool_faults", counted_check)
     entries: list[Any] = [
         {"task": f"Sum {chr(97 + at % 26) * 9}", "difficulty": 1} for at in range(2000)
     ]

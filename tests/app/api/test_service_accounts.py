@@ -25,6 +25,7 @@ async def test_a_service_accounts_keys_open_its_project_until_they_are_taken(
             "name": "ci",
             "created_at": first["created_at"],
             "expires_at": None,
+            "scopes": None,
             "value": first["value"],
         },
     }
@@ -50,6 +51,7 @@ async def test_a_service_accounts_keys_open_its_project_until_they_are_taken(
                 "role": "member",
             },
         },
+        "scopes": None,
         "owner_project_access": "active",
     }
     secret = first["value"].split("_")[3]

@@ -16,7 +16,7 @@ DEFAULTS: dict[str, Any] = {
     "max_time": None,
     "gap": {"action": "warn", "threshold": 0.2, "evaluations": 2},
     "token_growth": {"action": "warn", "ratio": 2.0, "steps": 5},
-    "entropy_collapse": {"action": "warn", "below": 0.02, "steps": 5},
+    "entropy_collapse": {"action": "warn", "share": 0.1, "steps": 5},
     "zero_variance": {"action": "warn", "steps": 5},
     "nothing_trained": {"action": "warn", "steps": 3},
     "entropy_rise": {"action": "warn", "ratio": 3.0, "min_rise": 0.5, "steps": 3},
@@ -24,6 +24,9 @@ DEFAULTS: dict[str, Any] = {
     "tool_call_collapse": {"action": "warn", "share": 0.1, "steps": 3},
     "grader_errors": {"action": "warn", "share": 0.1, "steps": 3},
     "parse_errors": {"action": "warn", "per_rollout": 0.5, "steps": 3},
+    "masked_tokens": {"action": "warn", "share": 0.3, "steps": 3},
+    "never_earned": {"action": "warn", "steps": 5},
+    "solved": {"action": "warn"},
 }
 
 
@@ -80,7 +83,7 @@ def test_a_job_without_stop_options_warns_and_retains_three_checkpoints_and_the_
         ("stop", {"max_time": {"seconds": 0.5}}, ".max_time.seconds"),
         ("stop", {"gap": {"threshold": 0}}, ".gap.threshold"),
         ("stop", {"token_growth": {"ratio": 1}}, ".token_growth.ratio"),
-        ("stop", {"entropy_collapse": {"below": 0}}, ".entropy_collapse.below"),
+        ("stop", {"entropy_collapse": {"share": 0}}, ".entropy_collapse.share"),
         ("stop", {"zero_variance": {"steps": "5"}}, ".zero_variance.steps"),
         ("stop", {"nothing_trained": {"steps": 0}}, ".nothing_trained.steps"),
         ("stop", {"entropy_rise": {"ratio": 1}}, ".entropy_rise.ratio"),

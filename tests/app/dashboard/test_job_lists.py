@@ -5,6 +5,7 @@ import re
 from html import unescape
 
 from tests.support.api.application import Api
+from tests.support.cases import cases
 from tests.support.dashboard.scenes import create_job, execute, put_points, train
 from tests.support.dashboard.visits import Visit, rows_of
 from tests.support.stack import Database
@@ -49,6 +50,30 @@ async def test_the_list_names_owners_and_shows_costs_where_prices_are_configured
     [head, *rows] = rows_of((await visit.get("/")).text, "Jobs")
     assert head[-4:] == ["Lost", "Cost", "Owner", "Created"]
     assert [row[-3:-1] for row in rows] == [["–", OWNER], ["12.5 EUR", OWNER]]
+
+
+@cases(
+    ("verdict", "badge", "colour"),
+    [
+        (None, "succeeded", "better"),
+        ("gain", "succeeded, gain", "better"),
+        ("no_clear_gain", "succeeded, no clear gain", "same"),
+        ("not_measured", "succeeded, not measured", "same"),
+        ("loss", "succeeded, loss", "worse"),
+    ],
+)
+async def test_a_job_without_a_shown_gain_has_no_badge_of_one(
+    api: Api, visit: Visit, database: Database, verdict: str | None, badge: str, colour: str
+) -> None:
+    job = await create_job(api)
+    train(database, job)
+    execute(database, "UPDATE fine_tuning_jobs SET verdict = %s WHERE id = %s", (verdict, job))
+    shown = f'<span class="status {" ".join(filter(None, ("succeeded", verdict)))}">{badge}</span>'
+    for path in ("/", f"/jobs/{job}"):
+        page = (await visit.get(path)).text
+        assert shown in page
+        assert f'<span class="{colour}">+0.575</span>' in page
+    assert (await api.call("GET", f"{JOBS}/{job}")).json()["verdict"] == verdict
 
 
 async def test_the_list_of_a_loss_shows_that_less_is_better(

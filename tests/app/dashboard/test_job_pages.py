@@ -109,15 +109,15 @@ async def test_findings_describe_what_the_curves_show(
     section = page.partition("Findings</h2>")[2].partition("</section>")[0]
     found = texts_of(section, "li")
     assert found == [
+        (
+            "good The report has a gain in reward of +0.75 over 4 rows, 95 % interval +0.5 to "
+            "+0.9. Read the report"
+        ),
         "look 10% of the rollouts of the last 5 steps were lost: 10% tool_timeout. See the curve",
         "look search answers 50% of its calls with an error. See the curve",
         (
             "unclear No clear difference yet: the validation reward went from 0.125 at step 0 to "
             "0.7 at step 12, a gain of +0.575 (its noise is not known). See the curve"
-        ),
-        (
-            "good The report has a gain in reward of +0.75 over 4 rows, 95 % interval +0.5 to "
-            "+0.9. Read the report"
         ),
     ]
     assert re.findall(r'href="#(chart-\w+)"', section) == [

@@ -75,5 +75,5 @@ async def test_findings_of_a_long_job_come_from_the_points_that_decide(
     section = page.partition("Findings</h2>")[2].partition("</section>")[0]
     found = "\n".join(texts_of(section, "li"))
     assert "Training reward/mean is 0.5 better than validation, at least 0.2 in 3" in found
-    assert "Entropy is 0.001 nats a token, below 0.02 in 7 steps" in found
+    assert "Entropy is 0.001 nats a token, 1 in the first 5 steps" in found
     assert "25% of the rollouts of the last 5 steps were lost: 25% tool_timeout." in found

@@ -63,7 +63,7 @@ async def test_models_come_with_their_jobs_and_answer_side_by_side(
     token = await visit.form_token("/models")
     sent = {
         "form_token": token, "first": BASE, "second": TUNED, "prompt": "Which river?",
-        "max_tokens": "32", "temperature": "0.5",
+        "instructions": "Be brief.", "max_tokens": "32", "temperature": "0.5",
     }  # fmt: skip
     shown = await visit.post("/models/ask", sent)
     assert shown.status_code == 200, shown.text
@@ -72,7 +72,8 @@ async def test_models_come_with_their_jobs_and_answer_side_by_side(
     assert shown.text.count("&lt;script&gt;alert(1)") == 2
     assert {body["model"] for body in engine.bodies} == {BASE, "lora-engine-name"}
     for body in engine.bodies:
-        assert body["messages"] == [{"role": "user", "content": "Which river?"}]
+        system = {"role": "system", "content": "Be brief."}
+        assert body["messages"] == [system, {"role": "user", "content": "Which river?"}]
         assert body["temperature"] == 0.5
         assert 32 in (body.get("max_tokens"), body.get("max_completion_tokens"))
     assert "Which river?" in texts_of(shown.text, "textarea")

@@ -165,6 +165,42 @@ async def test_the_last_number_counts(
 @pytest.mark.parametrize(
     ("answer", "text", "expected"),
     [
+        ("42", "2+40=42\n#### 42\nI checked this in 3 ways.", 1),
+        ("42", "#### 42 eggs in 3 days (16-3-4=9, times 2)", 1),
+        ("42", "#### 41\n#### **42**. Checked in 3 ways", 1),
+        ("3", "2+40=42\n#### 42\nI checked this in 3 ways.", 0),
+        ("42", "#### 1. Add\n40 + 2\n#### 2. Check\nIt is 42.", 1),
+        ("42", "<answer>42</answer> (computed in 2 steps)", 1),
+        ("42", "I put it in `<answer>`: <Answer>It is 42 (in 2 steps).</Answer> 7", 1),
+        ("42", "<answer>2 + 40 = 42</answer>", 1),
+        ("42", "<answer>none</answer> I tried 42", 0),
+        ("42", r"<answer>The box \boxed{42} has 3 sides</answer>", 1),
+        ("42", r"It is $\boxed{42}$, by (3). Not \boxed{}.", 1),
+        ("0.75", r"\boxed{\dfrac{3}{4}} of the 12", 1),
+        ("42", "**Final answer:** 42, found in 3 ways", 1),
+        ("3", r"\boxed{3 \times 10^5}", 0),
+        ("90", r"The angle is \boxed{90^\circ}.", 1),
+        ("90", r"It is 90^{\circ}", 1),
+        ("90", "It is 90\u00b0C", 1),
+        ("18", r"The area is \boxed{18\text{ cm}^2}.", 1),
+        ("18", "18 m^{2} of the garden", 1),
+        ("9.8", "It is 9.8 m/s\u00b2", 1),
+        ("2", "It is 2^10", 0),
+        ("18.", "The answer is 18", 1),
+        ("18 cm^2", "The answer is 18", 1),
+        (r"It is \boxed{90^\circ}, in 2 steps", "90", 1),
+        ("It is so.\n#### 18 eggs\nChecked twice, 2", "18.0", 1),
+    ],
+)
+async def test_a_marked_number_counts_and_its_unit_does_not(
+    sandbox: RunningSandbox, answer: Any, text: str, expected: float
+) -> None:
+    assert await reward(sandbox, answer, text) == expected
+
+
+@pytest.mark.parametrize(
+    ("answer", "text", "expected"),
+    [
         ({"town": "Ulm", "people": 2}, '{"people": 2, "town": "Ulm"}', 1),
         ({"town": "Ulm", "people": 2}, '```json\n{"town": "Ulm", "people": 3}\n```', 0.5),
         ({"town": "Ulm"}, '{"town": "Ulm", "river": "Danube"}', 0.5),

@@ -36,12 +36,13 @@ def test_the_problem_of_a_number_is_known() -> None:
         ("Answer: 1.0 \n", 1.0, 1.0),
         ("It is 1", 1.0, 0.75),
         ("Answer: 1\nSo it is.", 1.0, 0.75),
+        ("Answer: 1\nI checked it in 3 ways.", 1.0, 0.75),
         ("Answer: -1", 0.0, 0.0),
         ("It is 3", 0.0, -0.25),
         ("", 0.0, -0.25),
     ],
 )
-async def test_arithmetic_reads_the_last_number(
+async def test_arithmetic_reads_the_number_of_an_answer(
     answer: str, plain: float, with_penalty: float, sandbox: RunningSandbox
 ) -> None:
     assert await reward(DIFFERENCE, answer, sandbox, number=9) == plain
@@ -49,14 +50,15 @@ async def test_arithmetic_reads_the_last_number(
     assert await reward(strict, answer, sandbox, number=9) == pytest.approx(with_penalty)
 
 
-async def test_word_problems_read_the_last_number(sandbox: RunningSandbox) -> None:
+async def test_word_problems_read_the_number_of_an_answer(sandbox: RunningSandbox) -> None:
     environment = {"type": "gsm8k", "max_steps": 3}
     row = read_built_in(environment).row(6)
     answer = int(row["answer"])
     for text, expected in (
         (f"{row['solution']}\n#### {answer}", 1.0),
         (f"So it is {answer:,}.00 in all.", 1.0),
-        (f"#### {answer}\nNo, {answer + 1}.", 0.0),
+        (f"#### {answer}\nI checked it in {answer + 1} ways.", 1.0),
+        (f"#### {answer + 1}\nOr {answer}?", 0.0),
         ("I do not know.", 0.0),
     ):
         assert await reward(environment, text, sandbox, number=6) == expected, text

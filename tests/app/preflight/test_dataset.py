@@ -8,9 +8,11 @@ from app.jobs.dataset_checks import inspect
 from app.jobs.methods import train_on as train_on_of
 from app.jobs.preflight import DatasetReport, InspectionRequest
 from app.jobs.supervised import TrainOn
+from app.kit.errors import PreflightIssue
 from app.models.models import BaseModelSpec
 from app.settings import shipped_models
 from tests.support.models.tiny_model import KEEPS_THINKING, build_tokenizer
+from tests.support.rendering.family_templates import FAMILIES, save_family
 
 TOOL: dict[str, Any] = {
     "type": "function",
@@ -36,6 +38,7 @@ def look(
     effort: str | None = None,
     learned: TrainOn = "all",
     ending_share: float | None = 0.95,
+    answered: bool = False,
 ) -> DatasetReport:
     (directory / "train.jsonl").write_bytes(b"".join(training))
     (directory / "valid.jsonl").write_bytes(b"".join(validation))
@@ -48,6 +51,7 @@ def look(
         reasoning_effort=effort,
         train_on=learned,
         no_room_share=ending_share,
+        calls_answered=answered,
     )
     return inspect(request)
 
@@ -241,6 +245,23 @@ def test_a_registered_tool_that_no_row_offers_is_reported(tmp_path: Path) -> Non
     rows = [row(f"a{n}") for n in range(10)]
     report = look(tmp_path, rows, [row(f"v{n}") for n in range(10)], tools=frozenset({"idle"}))
     assert [(f.severity, f.code) for f in report.issues] == [("warning", "unused_tool")]
+
+
+def test_a_template_that_drops_thoughts_is_reported_where_a_reply_makes_it_do_so(
+    tmp_path: Path,
+) -> None:
+    save_family(tmp_path / "model", FAMILIES["hermes thinking"])
+    base = BaseModelSpec(name="m", path=str(tmp_path / "model"), context_length=512)
+    files = [row(f"a{n}") for n in range(10)], [row(f"v{n}") for n in range(10)]
+
+    def found(**changes: Any) -> list[PreflightIssue]:
+        report = look(tmp_path, *files, base=base, **changes)
+        return [issue for issue in report.issues if issue.code == "thoughts_dropped"]
+
+    assert found(tools=frozenset({"idle"})) == [], "a tool's reply drops none"
+    [issue] = found(answered=True)
+    assert (issue.severity, issue.param) == ("warning", "model")
+    assert "behind messages of the role 'user'." in issue.message
 
 
 def test_tools_that_are_not_run_are_reported(tmp_path: Path) -> None:

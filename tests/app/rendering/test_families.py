@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.files.conversations import engine_messages
 from app.kit.errors import InvalidRequest
 from app.rollouts.renderer import Renderer
 from tests.support.rendering.family_templates import (
@@ -104,6 +105,15 @@ def test_each_reply_is_in_the_bridge_once_and_in_order(renderer: Renderer) -> No
         assert [text.count(one["content"]) for one in replies] == [1] * len(replies)
         assert "P017" not in text
         assert text.index("first 41") < text.find("second 42") or len(replies) == 1
+
+
+def test_a_reply_needs_no_name_where_its_call_has_one(renderer: Renderer) -> None:
+    turn = {"role": "assistant", "content": "", "tool_calls": calls({"record": "a"})}
+    named = reply("41")
+    without = {key: value for key, value in named.items() if key != "name"}
+    assert engine_messages([USER, turn, without])[2]["name"] == "lookup"
+    expected = renderer.prompt_ids([USER, turn, named], [TOOL])
+    assert renderer.prompt_ids([USER, turn, without], [TOOL]) == expected
 
 
 def test_a_reply_to_a_turn_without_calls_is_in_the_bridge(renderer: Renderer) -> None:
@@ -212,6 +222,23 @@ def test_a_turn_to_imitate_ends_as_a_sampled_one(renderer: Renderer) -> None:
         ids = renderer.turn_ids([USER, turn], None)
         assert ids[-1] in renderer.stop_token_ids
         assert renderer.parser.parse(ids).content == "It is 42."
+
+
+def test_a_call_to_imitate_ends_with_what_the_template_writes_before_the_reply(
+    name: str, renderer: Renderer
+) -> None:
+    turn = {"role": "assistant", "content": "", "tool_calls": calls({"record": "a"})}
+    turn["reasoning_content"] = "Look it up."
+    if renderer.parser.opened:
+        return  # a turn without thoughts does not follow an opening with one
+    taught = [*renderer.prompt_ids([USER], [TOOL]), *renderer.turn_ids([USER, turn], [TOOL])]
+    followed = renderer.prompt_ids([USER, turn, reply("41")], [TOOL])
+    assert followed[: len(taught)] == taught
+    ends = {"glm45": "<|observation|>", "gemma4": "<|tool_response>", "openai": "<|call|>"}
+    if name in ends:
+        assert taught[-1:] == renderer.encode(ends[name])
+        answer = {"role": "assistant", "content": "It is 42."}
+        assert renderer.turn_ids([USER, answer], [TOOL])[-1] != taught[-1]
 
 
 def test_without_printed_replies_a_model_works_without_tools(tmp_path: Path) -> None:

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.models.models import ToolParser
-from app.rollouts.marked_formats import Reasoning
-from app.rollouts.turns import build_tool_format
+from app.rollouts.marked_formats import Reasoning, build_tool_format
 from tests.support.cases import cases
 from tests.support.costs.growth import growth
 from tests.support.rendering.format_cases import ANSWERS, BROKEN, MARKED, READ, THOUGHTS, TOOLS

@@ -254,6 +254,18 @@ def test_text_parts_are_joined(chatml: Renderer) -> None:
     )
 
 
+def test_refusals_nulls_and_both_names_of_reasoning_render_as_in_a_chat(chatml: Renderer) -> None:
+    said = {"role": "assistant", "content": "No."}
+    for other in (
+        {"role": "assistant", "content": None, "refusal": "No."},
+        {"role": "assistant", "content": [{"type": "refusal", "refusal": "No."}]},
+        {**said, "name": None, "tool_calls": None},
+    ):
+        assert chatml.prompt_ids([USER, other], None) == chatml.prompt_ids([USER, said], None)
+    shown = chatml.control_text.broken({**said, "reasoning": "Because."})
+    assert (shown["reasoning"], shown["reasoning_content"]) == ("Because.", "Because.")
+
+
 def test_facts_of_the_model_files(chatml: Renderer) -> None:
     assert chatml.context_length == 512
     assert chatml.stop_token_ids == (_id(chatml, "<|im_end|>"),)

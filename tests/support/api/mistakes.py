@@ -70,6 +70,10 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     ({"metadatas": {"a": "b"}}, "metadatas", "Did you mean 'metadata'"),
     (grading(input="{sample.output_text}"), f"{ROOT}.grader.input",
      "has single braces and is plain text: write '{{sample.output_text}}'"),
+    (grading(reference="{% if item.answer %}{{item.answer}}{% endif %}"),
+     f"{ROOT}.grader.reference", "'{% if item.answer %}' is plain text: there are no statements"),
+    ({f"{ROOT}.grader": {"type": "llm_judge", "model": "tiny-agent", "question": "{# x #}"}},
+     f"{ROOT}.grader.question", "'{# x #}' is plain text"),
     (grading(input="{{smple.output_text}}"), f"{ROOT}.grader.input",
      "a path starts with 'item' or 'sample'"),
     (grading(input="{{sample.output_txt}}"), f"{ROOT}.grader.input",
@@ -264,6 +268,15 @@ ROWS: list[tuple[dict[str, Any], list[dict[str, Any]], str, str, str]] = [
     ({f"{ROOT}.grader": {"type": "exact_match", "reference": "{{item.answer}}"}},
      [{**QUESTION, "answer": "a" + "\u0301" * 31}] * 10, "errors", f"{ROOT}.grader.reference",
      "a text has more than 30 combining marks in a row"),
+    *((grading(reference="{{ item.answer }}"),
+       [{**QUESTION, "answer": "a"}] * 9 + [{**QUESTION, "answer": nothing}], "errors",
+       f"{ROOT}.grader.reference", "1 of 10 rows of the training file lack it (lines 10)")
+      for nothing in (None, " ", "NaN")),
+    *(({f"{ROOT}.grader": {"type": "python", "source": "def grade(sample, item):\n    return 1"}},
+       [{**QUESTION, "answer": nothing}] + [{**QUESTION, "answer": "a"}] * 9, "warnings",
+       "training_file", ("'answer' is null, NaN or blank in 1 of 10 rows of the training file "
+       "(lines 1)"))
+      for nothing in (None, "", "NaN")),
     (grading(reference="{{item.a[1]}}"), [{**QUESTION, "a": [1, 2]}] * 9 + [{**QUESTION, "a": []}],
      "errors", f"{ROOT}.grader.reference", "1 of 10 rows of the training file lack it (lines 10)"),
     ({f"{HYPER}.batch_size": 64}, [QUESTION] * 10, "warnings", f"{HYPER}.batch_size",
@@ -302,7 +315,7 @@ BASELINE: list[tuple[dict[str, Any], list[float], str]] = [
     ({f"{ROOT}.objective": {"overlong": {"limit": 10**6, "buffer": 9}}}, [0, 1],
      "'overlong' (at most 2 tokens)"),
     ({f"{ROOT}.grader": {"type": "multi", "calculate_output": "a + b", "graders": {
-        "a": CHECK, "b": CHECK}}}, [0, 1], "The part 'b' of the grader gave 0 at most"),
+        "a": CHECK, "b": CHECK}}}, [0, 1], "The part 'b' of the grader gave 0, its worst, to"),
     ({f"{ROOT}.grader": {"type": "multi", "calculate_output": "0 * a", "graders": {"a": CHECK}}},
      [0], "All 64 validation rollouts of the base model earned 0"),
     ({f"{ROOT}.grader": {**RULER, "type": "label_model", "input": [

@@ -1,6 +1,7 @@
 """Tuned models of the world's base model, as succeeded jobs of its project leave them."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,21 @@ NO_LOSS = {"rows": 8, "reward": {"difference": 0.25, "difference_ci95": [0.05, 0
 
 
 async def learned_model(
-    world: World, database: Database, parrot: Path, *, seed: int, report: Any = NO_LOSS
+    world: World,
+    database: Database,
+    parrot: Path,
+    *,
+    seed: int,
+    report: Any = NO_LOSS,
+    told: Sequence[str | None] = (None,) * 10,
 ) -> tuple[str, str]:
-    """Returns a succeeded job and its model, whose adapter forgot what its base model knew."""
-    content = json.dumps({"messages": TALK}).encode() + b"\n"
+    """Returns a succeeded job and its model, whose adapter forgot what its base model knew. `told`
+    are the instructions of each row that it was trained on.
+    """
+    rows = [[*([] if one is None else [{"role": "system", "content": one}]), *TALK] for one in told]
+    content = "\n".join(json.dumps({"messages": row}) for row in rows).encode()
     sent = await world.http.post(
-        "/v1/files", files={"file": ("t.jsonl", content * 10)}, data={"purpose": "fine-tune"}
+        "/v1/files", files={"file": ("t.jsonl", content)}, data={"purpose": "fine-tune"}
     )
     body = {"model": "parrot", "training_file": sent.json()["id"], "method": {"type": "supervised"}}
     job = (await world.post("/v1/fine_tuning/jobs", body, expect=200))["id"]

@@ -11,6 +11,7 @@ from app.rollouts.trajectory import (
     Grade,
     ScoredRollout,
     StopReason,
+    TokenRow,
     ToolCallRecord,
     Trajectory,
     Turn,
@@ -54,9 +55,7 @@ def scored(
     turn = Turn(ids, logprobs, position[1], "text", 1, "stop", calls, parse_error)
     trajectory = Trajectory(
         key=SampleKey(job_id, *position),
-        tokens=[1, 2, 3, *ids],
-        mask=[0, 0, 0, *(1 for _ in ids)],
-        logprobs=[0.0, 0.0, 0.0, *logprobs],
+        rows=[TokenRow([1, 2, 3, *ids], [0, 0, 0, *(1 for _ in ids)], [0.0, 0.0, 0.0, *logprobs])],
         turns=[turn],
         messages=[{"role": "user", "content": "?"}],
         prompt_tokens=3,

@@ -85,7 +85,7 @@ class GatedGrader:
     ) -> Grade:
         await self.gate(key)
         self.graded.append(key)
-        sampled = next(t for t, m in zip(trajectory.tokens, trajectory.mask, strict=True) if m)
+        sampled = trajectory.turns[0].token_ids[0]
         return Grade(0.5 if self.equal else (sampled % 7) / 7)
 
 

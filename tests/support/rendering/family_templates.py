@@ -33,6 +33,27 @@ _QWEN3_CODER = (
     + _END
     + "{% if add_generation_prompt %}<|im_start|>assistant\n<think>\n{% endif %}"
 )
+_LAST_QUESTION = (
+    "{% set ns = namespace(last=-1) %}"
+    + _EACH
+    + "{% if m.role == 'user' %}{% set ns.last = loop.index0 %}{% endif %}"
+    + _END
+)
+_QWEN3 = (
+    _LAST_QUESTION
+    + _EACH
+    + "{% if m.role == 'tool' %}{% if loop.previtem.role != 'tool' %}<|im_start|>user{% endif %}"
+    "{{ '\\n<tool_response>' }}\n{{ m.content }}\n</tool_response>"
+    "{% if loop.last or loop.nextitem.role != 'tool' %}<|im_end|>\n{% endif %}"
+    "{% else %}<|im_start|>{{ m.role }}\n{% if m.role == 'assistant' and loop.index0 > ns.last and "
+    "(loop.last or m.reasoning_content) %}<think>\n{{ (m.reasoning_content or '').strip('\\n') }}"
+    "\n</think>\n\n{{ m.content.lstrip('\\n') }}{% else %}{{ m.content }}{% endif %}"
+    "{% for c in m.tool_calls or [] %}{{ '\\n' if m.content or not loop.first else '' }}"
+    '<tool_call>\n{"name": "{{ c.function.name }}", "arguments": ' + _ARGUMENTS + "}\n</tool_call>"
+    "{% endfor %}<|im_end|>\n{% endif %}"
+    + _END
+    + "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
 _LLAMA = (
     _EACH
     + "<|start_header_id|>{{ 'ipython' if m.role == 'tool' else m.role }}<|end_header_id|>\n\n"
@@ -90,12 +111,15 @@ def _gemma(words: dict[str, str]) -> Family:
 
 
 _GLM = (
-    "[gMASK]<sop>"
+    _LAST_QUESTION
+    + "[gMASK]<sop>"
     + _EACH
     + "{% if m.role == 'user' %}<|user|>\n{{ m.content }}{% elif m.role == 'tool' %}"
-    "{% if loop.previtem.role != 'tool' %}<|observation|>{% endif %}\n<tool_response>\n"
-    "{{ m.content }}\n</tool_response>{% else %}<|assistant|>\n<think></think>\n{{ m.content }}"
-    "{% for c in m.tool_calls or [] %}\n<tool_call>{{ c.function.name }}\n"
+    "{% if loop.previtem.role != 'tool' %}<|observation|>{% endif %}{{ '\\n<tool_response>' }}\n"
+    "{{ m.content }}\n</tool_response>{% else %}<|assistant|>\n<think>"
+    "{{ (m.reasoning_content or '').strip() if loop.index0 > ns.last else '' }}</think>"
+    "{{ '\\n' + m.content if m.content else '' }}"
+    "{% for c in m.tool_calls or [] %}{{ '\\n<tool_call>' + c.function.name }}\n"
     "{% for k, v in c.function.arguments | items %}<arg_key>{{ k }}</arg_key>\n"
     "<arg_value>{{ v if v is string else v | tojson }}</arg_value>\n{% endfor %}</tool_call>"
     "{% endfor %}{% endif %}" + _END + "{% if add_generation_prompt %}<|assistant|>{% endif %}"
@@ -162,6 +186,7 @@ _PYTHON_CALLS = (
 )
 FAMILIES: Final[dict[str, Family]] = {
     "hermes": Family(KEEPS_THINKING, _IM),
+    "hermes thinking": Family(_QWEN3, _IM),
     "qwen3_coder": Family(_QWEN3_CODER, _IM),
     "llama3_json": Family(
         _LLAMA, ("<|start_header_id|>", "<|end_header_id|>", "<|python_tag|>", "<|eot_id|>")

@@ -4,7 +4,8 @@ from pathlib import Path
 from typing import Any
 
 from app.rollouts.chat_template import ModelTokens
-from app.rollouts.turns import ParsedTurn, TurnOptions, TurnParser, TurnReading, build_tool_format
+from app.rollouts.marked_formats import build_tool_format
+from app.rollouts.turns import ParsedTurn, TurnOptions, TurnParser, TurnReading
 from tests.support.rendering.format_cases import TOOLS
 from tests.support.rendering.vllm_parsers import ThoughtTurn, save_marked_tokenizer
 

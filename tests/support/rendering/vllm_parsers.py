@@ -16,8 +16,8 @@ import pytest
 from tokenizers import AddedToken
 
 from app.models.models import ToolParser
-from app.rollouts.marked_formats import HARMONY, reasoning_of
-from app.rollouts.turns import TurnFormats, build_tool_format
+from app.rollouts.marked_formats import HARMONY, build_tool_format, reasoning_of
+from app.rollouts.turns import TurnFormats
 from tests.support.engines.vllm_server import VLLM_PYTHON
 from tests.support.models.tiny_model import build_tokenizer
 from tests.support.rendering.format_cases import ANSWERS, BROKEN, MARKED, READ, THOUGHTS, TOOLS

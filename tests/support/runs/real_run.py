@@ -227,8 +227,14 @@ class RealRuns:
         return appended
 
     async def warnings(self, job: Job) -> list[str]:
-        """Returns the messages of level warn, but for the first: both files have the same rows."""
-        first, *others = [one.message for one in await self.events(job) if one.level == "warn"]
+        """Returns the messages of level warn, but for the first (both files have the same rows) and
+        the verdict of a job that has succeeded.
+        """
+        first, *others = [
+            one.message
+            for one in await self.events(job)
+            if one.level == "warn" and "verdict" not in (one.data or {})
+        ]
         assert first.startswith(f"{len(self.rows)} rows of the validation file")
         return others
 

@@ -115,7 +115,7 @@ async def test_the_third_retry_may_succeed() -> None:
 
 HTML, JSON = {"Content-Type": "text/html; charset=utf-8"}, {"Content-Type": "application/json"}
 WITHOUT: dict[str, Reply] = {
-    'the object has no such key (application/json): {"result": "x"}': Reply(
+    'the object has no such key, but \'result\' (application/json): {"result": "x"}': Reply(
         json={"result": "x"}, headers=JSON
     ),
     'there it is a number (no Content-Type): {"output": 5}': Reply(json={"output": 5}),
@@ -155,7 +155,10 @@ async def test_a_malformed_reply_is_tried_again_and_then_named(said: str) -> Non
         ),
         (
             Reply(json={"you": "x" * 65 + "a-secret-key-1"}),  # the cut would leave a part of it
-            f'the object has no such key (no Content-Type): {{"you": "{"x" * 65}[redac…',
+            (
+                "the object has no such key, but 'you' (no Content-Type): "
+                f'{{"you": "{"x" * 65}[redac…'
+            ),
         ),
     ],
 )

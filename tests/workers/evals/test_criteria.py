@@ -60,7 +60,7 @@ def scorer_of(
 
 async def scored(scorer: CriteriaScorer, samples: dict[SampleKey, str]) -> list[GradeOrFailure]:
     rollouts = [
-        Trajectory(key, [], [], [], messages=[PROMPT, {"role": "assistant", "content": text}])
+        Trajectory(key, messages=[PROMPT, {"role": "assistant", "content": text}])
         for key, text in samples.items()
     ]
     return await scorer.score(rollouts, DatasetRow(0, [], [], {}), journal=InMemoryJournal())

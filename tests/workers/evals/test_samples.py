@@ -1,8 +1,14 @@
 import pytest
 
-from app.evals.data_sources import DATA_SOURCE, SampledSource, SentSampling, settings_of
+from app.evals.data_sources import (
+    DATA_SOURCE,
+    SampledSource,
+    SentSampling,
+    UnusableItem,
+    settings_of,
+)
 from tests.support.cases import cases
-from workers.evals.items import UnusableItem, given_sample, prompt_of, sample_of
+from workers.evals.items import given_sample, prompt_of, sample_of
 
 FUNCTION = {"name": "f", "description": "d", "parameters": {"type": "object"}}
 FORM = {"name": "answer", "schema": {"type": "object"}, "strict": True}

@@ -149,6 +149,50 @@ async def test_a_promoted_skill_answers_until_it_is_rolled_back(school: School) 
     assert gone["error"]["code"] == "model_not_found"
 
 
+async def test_a_version_is_asked_with_the_instructions_of_its_examples(school: School) -> None:
+    await school.student("clerk", knows=False)
+    asked = {"role": "user", "content": QUESTION}
+    talk = {"model": "student:clerk", "messages": [asked], "max_tokens": 32, "store": True}
+
+    async def stored(**changed: Any) -> tuple[str, list[Any]]:
+        """Returns an answer of the student, and the messages that it answered."""
+        post = school.world.post
+        reply = await post("/v1/chat/completions", {**talk, **changed}, expect=200)
+        path = f"/v1/chat/completions/{reply['id']}/messages"
+        messages = [
+            {"role": one["role"], "content": one["content"]}
+            for one in (await school.world.get(path))["data"]
+        ]
+        return reply["choices"][0]["message"]["content"], messages
+
+    assert (await stored())[1] == [asked]
+    job, model = await school.job(1, told=["Be exact."] * 6 + ["Guess."] * 3 + [None])
+    skill = await school.decided("clerk", job)
+    assert skill["instructions"] == "Be exact."
+    runs = [await school.world.get(path) for path in school.paths(skill)]
+    told = [run["data_source"]["instructions"] for run in runs]
+    assert told == [None, "Be exact."]
+    assert (await school.promote("clerk", skill))["instructions"] == "Be exact."
+    message = {"role": "system", "content": "Be exact."}
+    answer, messages = await stored()
+    assert messages == [message, asked]
+    named = {"model": model, "messages": [message, asked], "temperature": 0}
+    assert (await stored(**named))[0] == answer
+    own = [{"role": "developer", "content": "Sing."}, asked]
+    assert (await stored(messages=own))[1] == own
+    run = await school.world.make(exact(), source=sampled(rows(WRONG), model="student:clerk"))
+    await school.world.finish(run)
+    [item] = await school.world.items(run)
+    assert item["sample"]["input"][0] == message
+    path = f"{STUDENTS}/clerk"
+    for sent, shown in (("Sing.", "Sing."), ("", None), (None, "Be exact."), ("Sing.", "Sing.")):
+        edited = await school.world.post(path, {"instructions": sent}, expect=200)
+        assert edited["instructions"] == shown
+    assert (await stored())[1] == [{"role": "system", "content": "Sing."}, asked]
+    assert (await school.roll_back("clerk", None))["instructions"] is None
+    assert (await school.roll_back("clerk", skill["id"]))["instructions"] == "Sing."
+
+
 async def test_a_job_and_an_eval_of_a_student_take_the_model_that_answers(school: School) -> None:
     await school.student("clerk", knows=False)
     job, model = await school.job(1)

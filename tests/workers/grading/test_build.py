@@ -8,7 +8,7 @@ from app.graders.judge import JudgeQuestion, JudgeReply
 from app.graders.scorer import GradingPorts
 from app.kit.endpoints import CallSigner
 from app.kit.ids import GroupKey
-from app.rollouts.trajectory import Grade, Trajectory, Turn
+from app.rollouts.trajectory import Grade, TokenRow, Trajectory, Turn
 from tests.support.endpoints import Reply, endpoint
 from tests.support.grading.judges import CODED, InMemoryJudges
 from tests.support.rollout.rollouts import SECRET_KEY, egress_to, pool, row
@@ -25,9 +25,7 @@ def played(*answers: str) -> list[Trajectory]:
     return [
         Trajectory(
             key,
-            [5],
-            [1],
-            [-0.5],
+            [TokenRow([5], [1], [-0.5])],
             [Turn((5,), (-0.5,), 1, answer, 0, "stop")],
             [question, {"role": "assistant", "content": answer}],
         )

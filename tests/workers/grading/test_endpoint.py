@@ -8,7 +8,7 @@ from app.graders.kinds.remote import EndpointGrader
 from app.graders.scorer import GradingPorts
 from app.kit.endpoint_pool import EndpointPool
 from app.kit.endpoints import CallSigner, signing_secret
-from app.rollouts.trajectory import FailureClass, Grade, Trajectory, Turn
+from app.rollouts.trajectory import FailureClass, Grade, TokenRow, Trajectory, Turn
 from tests.support.cases import cases
 from tests.support.endpoints import ReceivedRequest, Reply, Script, endpoint
 from tests.support.grading.judges import InMemoryJudges
@@ -35,7 +35,7 @@ def trajectory(content: str = "42", *, finish: str = "stop", **message: Any) -> 
         {"role": "tool", "tool_call_id": "call_1", "content": "out"},
     ]
     final = {"role": "assistant", "content": content, **message}
-    return Trajectory(KEY, [5], [1], [-0.5], [turn, turn], [*earlier, final])
+    return Trajectory(KEY, [TokenRow([5], [1], [-0.5])], [turn, turn], [*earlier, final])
 
 
 async def run(
@@ -138,7 +138,7 @@ async def test_the_sample_is_the_final_turn(played: Trajectory, expected: dict[s
         (trajectory(), "stop"),
         (trajectory(finish="length"), "length"),
         (trajectory("", tool_calls=CALLS), "tool_calls"),
-        (Trajectory(KEY, [5], [0], [0.0], messages=[{"role": "user", "content": "q"}]), "length"),
+        (Trajectory(KEY, messages=[{"role": "user", "content": "q"}]), "length"),
     ],
 )
 async def test_the_finish_reason_names_how_the_turn_ended(played: Trajectory, reason: str) -> None:

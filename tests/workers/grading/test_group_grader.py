@@ -7,7 +7,15 @@ from dataclasses import dataclass, replace
 from app.graders.kinds.ai_judge import GroupGradeRequest
 from app.graders.scorer import GraderErrors, ScoreFault, ScoreResult, TokenUsage
 from app.kit.ids import GroupKey
-from app.rollouts.trajectory import Failure, FailureClass, Grade, GradeOrFailure, Trajectory, Turn
+from app.rollouts.trajectory import (
+    Failure,
+    FailureClass,
+    Grade,
+    GradeOrFailure,
+    TokenRow,
+    Trajectory,
+    Turn,
+)
 from tests.support.cases import cases
 from tests.support.grading.group_judges import RankingJudge
 from tests.support.rollout.rollouts import row
@@ -24,9 +32,7 @@ def played(answers: Sequence[str] = ANSWERS, group: GroupKey = GROUP) -> list[Tr
     return [
         Trajectory(
             key,
-            [5],
-            [1],
-            [-0.5],
+            [TokenRow([5], [1], [-0.5])],
             [Turn((5,), (-0.5,), 1, answer, 0, "stop")],
             [question, {"role": "assistant", "content": answer}],
         )

@@ -19,7 +19,15 @@ from app.kit.ids import GroupKey
 from app.kit.objects import LocalObjects
 from app.models.engine import AdapterCache
 from app.models.engine_http import HttpInference
-from app.rollouts.trajectory import Failure, FailureClass, Grade, GradeOrFailure, Trajectory, Turn
+from app.rollouts.trajectory import (
+    Failure,
+    FailureClass,
+    Grade,
+    GradeOrFailure,
+    TokenRow,
+    Trajectory,
+    Turn,
+)
 from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, Script, endpoint
 from tests.support.grading.judges import CODED, judged_reply
 from tests.support.rollout.rollouts import SECRET_KEY, egress_to, pool, row
@@ -37,9 +45,7 @@ def played(qualities: list[int]) -> list[Trajectory]:
     return [
         Trajectory(
             key,
-            [5],
-            [1],
-            [-0.5],
+            [TokenRow([5], [1], [-0.5])],
             [Turn((5,), (-0.5,), 1, f"quality={quality}", 0, "stop")],
             [question, {"role": "assistant", "content": f"quality={quality}"}],
         )

@@ -9,7 +9,7 @@ from app.graders.definitions import Grader as GraderUnion
 from app.graders.judge import JudgeFault, JudgeQuestion, JudgeReply
 from app.graders.scorer import GradeRequest, GradingPorts, ScoreResult
 from app.kit.endpoints import CallSigner, FaultKind
-from app.rollouts.trajectory import FailureClass, Grade, Trajectory, Turn
+from app.rollouts.trajectory import FailureClass, Grade, TokenRow, Trajectory, Turn
 from app.tools.programs import ProgramOutcome
 from app.tools.sandbox import Sandbox
 from tests.support.cases import cases
@@ -39,7 +39,7 @@ JUDGE = {
 def trajectory(content: str = "42") -> Trajectory:
     turn = Turn((5,), (-0.5,), 1, content, 0, "stop")
     messages = [{"role": "user", "content": "q"}, {"role": "assistant", "content": content}]
-    return Trajectory(KEY, [5], [1], [-0.5], [turn], messages)
+    return Trajectory(KEY, [TokenRow([5], [1], [-0.5])], [turn], messages)
 
 
 def verdict(result: Any, **usage: Any) -> JudgeReply:

@@ -10,7 +10,7 @@ from app.graders.judge import JudgeReply
 from app.graders.samples import sample_object
 from app.graders.scorer import GradingPorts
 from app.kit.endpoints import CallSigner
-from app.rollouts.trajectory import StopReason, ToolCallRecord, Trajectory, Turn
+from app.rollouts.trajectory import StopReason, TokenRow, ToolCallRecord, Trajectory, Turn
 from tests.support.cases import cases
 from tests.support.endpoints import Reply, endpoint
 from tests.support.grading.judges import InMemoryJudges
@@ -75,9 +75,7 @@ def two_turns() -> Trajectory:
     ]
     return Trajectory(
         KEY,
-        [5, 6, 7],
-        [1, 1, 1],
-        [-0.5] * 3,
+        [TokenRow([5, 6, 7], [1, 1, 1], [-0.5] * 3)],
         [first, second],
         messages,
         stop_reason=StopReason.MAX_STEPS,
@@ -123,7 +121,7 @@ def test_every_turn_is_listed() -> None:
 
 
 def test_a_rollout_without_a_turn_has_empty_lists() -> None:
-    sample = sample_object(Trajectory(KEY, [], [], [], messages=two_turns().messages))
+    sample = sample_object(Trajectory(KEY, messages=two_turns().messages))
     assert (sample["tool_calls"], sample["turns"], sample["stop_reason"]) == ([], [], None)
 
 

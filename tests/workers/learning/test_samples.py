@@ -4,9 +4,9 @@ from dataclasses import replace
 import pytest
 
 from app.kit.ids import SampleKey
-from app.rollouts.trajectory import Trajectory
+from app.rollouts.trajectory import TokenRow, Trajectory
 from tests.support.cases import cases
-from workers.learning.trainer import TrainingSample
+from workers.learning.trainer import TrainingSample, count_trained_tokens
 
 
 def test_an_advantage_is_every_tokens_unless_each_has_its_own() -> None:
@@ -38,10 +38,29 @@ def test_advantages_that_cannot_be_trained_are_refused(own: list[float], what: s
 
 def test_a_trajectorys_sample_has_its_group() -> None:
     key = SampleKey("job", "train", 3, 11, 2)
-    trajectory = Trajectory(key, [1, 2], [0, 1], [0.0, -0.5])
-    sample = TrainingSample.of(trajectory, 0.25)
+    trajectory = Trajectory(key, [TokenRow([1, 2], [0, 1], [0.0, -0.5])])
+    [sample] = TrainingSample.of_rollout(trajectory, 0.25)
     assert (sample.advantage, sample.trained_tokens) == (0.25, 1)
-    same = TrainingSample.of(replace(trajectory, key=replace(key, sample_index=0)), -0.25)
+    [same] = TrainingSample.of_rollout(replace(trajectory, key=replace(key, sample_index=0)), -0.25)
     assert sample.group == same.group
     of_another_epoch = replace(trajectory, key=replace(key, step=4))
-    assert sample.group != TrainingSample.of(of_another_epoch, 0.25).group, "another group"
+    [other] = TrainingSample.of_rollout(of_another_epoch, 0.25)
+    assert sample.group != other.group, "another group"
+
+
+def test_each_row_of_a_rollout_has_its_whole_advantage_and_its_own_sampled_tokens() -> None:
+    trajectory = Trajectory(SampleKey("job", "train", 3, 11, 2))
+    trajectory.continue_in([1, 2])
+    trajectory.row.extend_sampled([3, 4], [-0.5, -0.25])
+    trajectory.continue_in([1, 2, 3, 4, 5])
+    trajectory.row.extend_sampled([6], [-0.125])
+    trajectory.continue_in([1, 2, 4, 5, 6, 7])  # the template drops a token of the first turn
+    trajectory.row.extend_sampled([8], [-1.0])
+    trajectory.continue_in([1, 9])  # nothing is sampled in it
+    found = TrainingSample.of_rollout(trajectory, -0.5)
+    assert [(s.tokens, s.mask, s.logprobs, s.advantage) for s in found] == [
+        ([1, 2, 3, 4, 5, 6], [0, 0, 1, 1, 0, 1], [0.0, 0.0, -0.5, -0.25, 0.0, -0.125], -0.5),
+        ([1, 2, 4, 5, 6, 7, 8], [0] * 6 + [1], [0.0] * 6 + [-1.0], -0.5),
+    ]
+    assert len({sample.group for sample in found}) == 1
+    assert count_trained_tokens(found) == trajectory.completion_tokens == 4

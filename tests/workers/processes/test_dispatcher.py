@@ -68,8 +68,10 @@ async def test_a_row_that_another_worker_holds_starts_no_child(
 ) -> None:
     job = await world.job()
     await world.claim(job)
-    assert not await dispatch(WAITS, world.settings, children=children)
+    for _ in range(2):  # the broker may deliver a notification again
+        assert not await dispatch(WAITS, world.settings, children=children)
     assert children.running == []
+    assert (await world.read(job)).attempts == 1
 
 
 async def test_an_organization_without_a_slot_gets_one_of_another_with_two_projects(

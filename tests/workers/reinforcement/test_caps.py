@@ -58,3 +58,12 @@ async def test_a_claim_that_is_to_pause_at_once_begins_nothing(runs: RealRuns) -
     paused = await _run(runs, job, script, BASELINE + STEP)
     assert (paused.status, paused.step) == (JobStatus.PAUSED, 1)
     assert script.asked == {"train": 0, "valid": 0}
+
+
+async def test_a_long_baseline_says_how_far_it_is(runs: RealRuns) -> None:
+    rows = [{"messages": [{"role": "user", "content": f"part P{n}?"}]} for n in range(27)]
+    runs = replace(runs, rows=rows)
+    job = await _job(runs)
+    assert (await _run(runs, job, Script(), 1)).status is JobStatus.PAUSED
+    said = [one.message for one in await runs.events(job) if one.message.startswith("Measuring")]
+    assert said == ["Measuring the model before training: 25 of 27 rows."]

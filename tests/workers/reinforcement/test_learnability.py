@@ -92,7 +92,30 @@ def test_equal_rewards_end_a_job_by_their_number_or_at_the_top(
 ) -> None:
     diagnosis = _diagnosis(_rollouts([reward] * count), grader=grader)
     assert (None if diagnosis is None else diagnosis.certain) == certain
-    assert _diagnosis(_rollouts([reward] * count + [0.5]), grader=grader) is None
+
+
+@cases(
+    ("equal", "others", "reward", "diagnosed"),
+    [
+        (63, 1, 0.0, True),  # one lucky answer
+        (62, 2, 0.0, False),
+        (196, 4, 0.0, True),
+        (63, 1, 1.0, True),
+        (196, 4, 1.0, True),
+        (495, 5, 1.0, False),  # 5 rows that rise are a clear gain
+    ],
+)
+def test_nearly_equal_rewards_are_diagnosed_as_equal_ones(
+    equal: int, others: int, reward: float, diagnosed: bool
+) -> None:
+    rewards = [reward] * equal + [0.5] * others
+    found = _diagnosis(_rollouts(rewards), grader=CHECK)
+    assert (found is not None and found.certain) == diagnosed
+    said = f"{equal} of {equal + others} validation rollouts of the base model earned {reward:g}"
+    assert found is None or found.reason.startswith(said)
+    if (equal, reward) == (63, 0.0) and found is not None:  # Clopper and Pearson, 1 of 64
+        assert "at most 7.2% of the rollouts can be expected to earn another" in found.reason
+    assert _diagnosis(_rollouts(rewards), grader=CHECK, equal_share=1.0) is None
 
 
 def test_equal_rewards_beside_lost_rollouts_name_the_loss_first() -> None:

@@ -85,5 +85,5 @@ def test_objective() -> None:
 def test_what_is_not_resolved_is_refused() -> None:
     with pytest.raises(ValueError, match="truncation"):
         mismatch_config(MismatchOptions())
-    with pytest.raises(ValueError, match="token budget"):
+    with pytest.raises(ValueError, match="token penalty"):
         shaping_config(ObjectiveOptions())

@@ -17,6 +17,7 @@ from tests.support.engines.engine_server import running_engine
 from tests.support.environments.number_game import GUESS, RULES, GuessingGame, game_row
 from tests.support.grading.group_judges import RankingJudge
 from tests.support.patience import PATIENCE_S
+from tests.support.rollout.plays import check_rows, sampled_only
 from tests.support.rollout.policies import ScriptedPolicy, Writer, call_text
 from tests.support.rollout.rollouts import KEY
 from tests.support.runs.journals import as_stored
@@ -76,19 +77,9 @@ class Play:
 
 def check_tokens(trajectory: Trajectory, writer: Writer) -> None:
     """Sampled ids are unchanged at mask 1; the context around them is the rendered one."""
-    trajectory.check()
-    sampled = [t for t, m in zip(trajectory.tokens, trajectory.mask, strict=True) if m]
-    logprobs = [lp for lp, m in zip(trajectory.logprobs, trajectory.mask, strict=True) if m]
-    assert sampled == [token for turn in trajectory.turns for token in turn.token_ids]
-    assert logprobs == [logprob for turn in trajectory.turns for logprob in turn.logprobs]
-    assert all(
-        logprob == 0.0
-        for logprob, mask in zip(trajectory.logprobs, trajectory.mask, strict=True)
-        if not mask
-    )
-    assert trajectory.mask[: trajectory.prompt_tokens] == [0] * trajectory.prompt_tokens
-    text = writer.renderer.decode(trajectory.tokens)
-    assert RULES["content"] in text
+    check_rows(trajectory)
+    for row in trajectory.rows:
+        assert RULES["content"] in writer.renderer.decode(row.tokens)
 
 
 async def test_a_game_in_plain_text_is_played_to_its_end(writer: Writer) -> None:
@@ -285,7 +276,7 @@ async def test_a_real_model_plays_and_its_engine_confirms_every_log_prob(writer:
         inference = HttpInference(url)
         policy = EnginePolicy(inference, base_model="tiny")
         trajectory = await play.run(secret=1000, policy=CutTurns(policy))
-        scored = await policy.probe(trajectory.tokens)
+        scored = [await policy.probe(row.tokens) for row in trajectory.rows]
         await inference.aclose()
     check_tokens(trajectory, writer)
     assert trajectory.stop_reason is StopReason.MAX_STEPS
@@ -295,11 +286,10 @@ async def test_a_real_model_plays_and_its_engine_confirms_every_log_prob(writer:
     broken = sum(turn.parse_error is not None for turn in trajectory.turns)
     assert sorted(roles[3::2]) == ["tool"] * broken + ["user"] * (4 - broken)
     assert (len(play.game.turns), play.game.closed) == (4 - broken, 1)
-    assert sum(trajectory.mask) == sum(len(turn.token_ids) for turn in trajectory.turns) > 4
-    for position, mask in enumerate(trajectory.mask):
-        if mask:
-            expected = pytest.approx(scored[position - 1], abs=1e-3)
-            assert trajectory.logprobs[position] == expected
+    assert trajectory.completion_tokens > 4
+    for row, expected in zip(trajectory.rows, scored, strict=True):
+        own = [v for v, is_sampled in zip([0.0, *expected], row.mask, strict=True) if is_sampled]
+        assert sampled_only(row.logprobs, row.mask) == pytest.approx(own, abs=1e-3)
 
 
 def _setup(

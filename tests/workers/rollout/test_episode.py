@@ -45,7 +45,7 @@ async def test_two_tools_then_an_answer(writer: Writer) -> None:
     assert call["id"] == trajectory.messages[2]["tool_call_id"] == KEY.call_id(0, 0)
     assert call["function"] == {"name": "search", "arguments": '{"q": "a"}'}
     assert {r.json["trace_id"] for r in server.received} == {KEY.trace_id}
-    assert "lookup says" in writer.renderer.decode(trajectory.tokens)
+    assert "lookup says" in writer.renderer.decode(trajectory.row.tokens)
     params = [params for _, params in play.policy.calls]
     assert [p.seed for p in params] == [KEY.seed(7, turn) for turn in range(3)]
     assert {(p.temperature, p.max_tokens, p.stop_token_ids) for p in params} == {
@@ -74,9 +74,20 @@ async def test_parallel_calls_overlap_and_answer_in_the_order_of_the_turn(writer
     assert [m["content"] for m in trajectory.messages if m["role"] == "tool"] == [
         "<a>", "<b>", "<c>",
     ]  # fmt: skip
-    text = writer.renderer.decode(trajectory.tokens)
+    text = writer.renderer.decode(trajectory.row.tokens)
     assert text.index("<a>") < text.index("<b>") < text.index("<c>")
     assert len({request.json["call_id"] for request in server.received}) == 3
+
+
+async def test_a_row_without_parallel_calls_makes_the_first_of_a_turn(writer: Writer) -> None:
+    async with endpoint(echo) as server:
+        play = Play(writer, server, egress_to(server))
+        turns = [play.turn(search("a"), search("b")), play.turn("done")]
+        trajectory = await play.run(turns, row(*NAMES, parallel_tool_calls=False))
+        await play.egress.aclose()
+    check_tokens(play, trajectory)
+    assert [json.loads(call.arguments) for call in trajectory.tool_calls] == [{"q": "a"}]
+    assert [m["role"] for m in trajectory.messages] == ["user", "assistant", "tool", "assistant"]
 
 
 CALL = st.tuples(st.just("call"), st.sampled_from([*NAMES, *NAMES, "made_up"]))
@@ -256,7 +267,7 @@ async def test_broken_and_unknown_calls_are_reported_to_the_model(writer: Writer
     ]
     assert calls[0].output.startswith("Error: the tool call could not be parsed")
     assert [bool(turn.parse_error) for turn in trajectory.turns] == [True, False, False, False]
-    text = writer.renderer.decode(trajectory.tokens)
+    text = writer.renderer.decode(trajectory.row.tokens)
     assert all(call.output in text for call in calls)
     assert len(server.received) == 1, "a turn with a broken call runs none of its calls"
     written = "\n".join(broken)
@@ -286,6 +297,4 @@ async def test_the_documented_client_loop_is_the_episode_that_is_trained(writer:
             reply["message"] = fault
         messages.append(message)
         messages.append({"role": "tool", "tool_call_id": "call_1", "content": reply.get("message")})
-    assert [writer.renderer.decode(prompt) for prompt in prompts] == [
-        writer.renderer.decode(prompt) for prompt, _ in play.policy.calls
-    ]
+    assert prompts == [prompt for prompt, _ in play.policy.calls]

@@ -40,7 +40,7 @@ async def test_a_reply_that_cannot_even_be_cut_stops_the_rollout(writer: Writer)
         await play.egress.aclose()
     check_tokens(play, trajectory)
     assert trajectory.stop_reason is StopReason.TOKEN_LIMIT
-    assert trajectory.mask[-1] == 1
+    assert trajectory.row.mask[-1] == 1
 
 
 async def test_a_turn_that_is_cut_ends_by_the_token_limit(writer: Writer) -> None:
@@ -63,7 +63,7 @@ async def test_a_cut_turn_with_a_whole_call_continues_with_its_end_of_turn_added
         await play.egress.aclose()
     check_tokens(play, trajectory)
     added = trajectory.prompt_tokens + len(first)
-    assert (trajectory.tokens[added], trajectory.mask[added]) == (writer.end, 0)
+    assert (trajectory.row.tokens[added], trajectory.row.mask[added]) == (writer.end, 0)
     assert trajectory.stop_reason is StopReason.FINAL_ANSWER
 
 
@@ -73,7 +73,7 @@ async def test_a_prompt_without_room_is_a_stop_not_an_error(writer: Writer) -> N
         trajectory = await play.run([], row(question="long " * 200))
         await play.egress.aclose()
     assert (trajectory.stop_reason, trajectory.turns) == (StopReason.TOKEN_LIMIT, [])
-    assert (play.policy.calls, sum(trajectory.mask)) == ([], 0)
+    assert (play.policy.calls, trajectory.completion_tokens) == ([], 0)
 
 
 async def test_wall_time_counts_work_and_stops_between_turns(writer: Writer) -> None:
@@ -96,7 +96,7 @@ async def test_only_tools_of_row_and_job_are_offered(writer: Writer) -> None:
         await play.egress.aclose()
     assert trajectory.tool_calls[0].error == "unknown_tool"
     assert server.received == []
-    assert "lookup" not in writer.renderer.decode(trajectory.tokens[: trajectory.prompt_tokens])
+    assert "lookup" not in writer.renderer.decode(trajectory.row.tokens[: trajectory.prompt_tokens])
 
 
 async def test_a_row_the_template_refuses_names_the_example(writer: Writer) -> None:

@@ -52,11 +52,10 @@ def played_outside(writer: Writer, *answers: str) -> list[Trajectory]:
     prompt = writer.renderer.prompt_ids(example.messages, [])
     rollouts = []
     for key, answer in zip(GROUP.samples(len(answers)), answers, strict=True):
-        rollout = Trajectory(
-            key, list(prompt), [0] * len(prompt), [0.0] * len(prompt), prompt_tokens=len(prompt)
-        )
+        rollout = Trajectory(key, prompt_tokens=len(prompt))
+        rollout.continue_in(list(prompt))
         ids = [*writer.ids(answer), writer.end]
-        rollout.extend_sampled(ids, [-0.5] * len(ids))
+        rollout.row.extend_sampled(ids, [-0.5] * len(ids))
         rollout.messages = [*example.messages, {"role": "assistant", "content": answer}]
         rollouts.append(rollout)
     return rollouts

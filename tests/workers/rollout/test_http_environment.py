@@ -19,6 +19,7 @@ from tests.support.endpoints import ReceivedRequest, Reply
 from tests.support.environments.http_environments import GUESS, RULES, GuessingWorld
 from tests.support.environments.http_tables import HEADERS, LIMITS, SEED, guess, table
 from tests.support.environments.number_game import game_row
+from tests.support.rollout.plays import check_rows
 from tests.support.rollout.policies import Writer, call_text
 from tests.support.rollout.rollouts import KEY, SECRET_KEY
 from tests.support.runs import world as claims
@@ -31,7 +32,7 @@ async def test_an_episode_is_reset_stepped_and_closed(writer: Writer) -> None:
     async with table(writer, world) as at:
         trajectory = await at.play("I try 50.", f"{guess(20)}\n{guess(30)}", guess(42))
         received = at.server.received
-    trajectory.check()
+    check_rows(trajectory)
     assert trajectory.stop_reason is StopReason.FINAL_ANSWER
     assert [(m["role"], m["content"]) for m in trajectory.messages] == [
         ("user", "Begin."),
@@ -110,7 +111,7 @@ async def test_a_replay_calls_nothing_twice_and_continues(
     assert [call["type"] for call in killed.calls[asked:]] == ["step", "step", "close"]
     assert killed.earned == quiet.earned
     assert found.messages == expected.messages
-    assert found.tokens == expected.tokens
+    assert [one.tokens for one in found.rows] == [one.tokens for one in expected.rows]
     assert found.environment_reward == expected.environment_reward
 
 
@@ -224,7 +225,7 @@ async def test_the_rows_own_tools_are_offered_where_the_answer_has_none(
     async with table(writer, world, row=row) as at:
         trajectory = await at.play("42")
     assert trajectory.messages[:-1] == row.messages
-    prompt = writer.renderer.decode(trajectory.tokens[: trajectory.prompt_tokens])
+    prompt = writer.renderer.decode(trajectory.rows[0].tokens[: trajectory.prompt_tokens])
     assert (GUESS["function"]["name"] in prompt) is offered
 
 

@@ -44,10 +44,11 @@ BAD: list[Bad] = [
     ("reset", lambda _: Reply(json={"episode_id": 5}), "`episode_id`"),
     ("reset", lambda _: Reply(json=[]), "not a JSON object"),
     ("reset", lambda _: Reply(json={"episode_id": "e", "messages": [{"role": "king"}]}),
-     "`messages[0]` must be one of"),
+     "`messages[0]`: it must be one of"),
     ("reset", lambda _: Reply(json={"episode_id": "e", "messages": [
         {"role": "assistant", "content": "?"}]}), "not a user's"),
-    ("reset", lambda _: Reply(json={"episode_id": "e", "tools": [{"type": "f"}]}), "`tools[0]`"),
+    ("reset", lambda _: Reply(json={"episode_id": "e", "tools": [{"type": "f"}]}),
+     "`tools[0].type`"),
     ("reset", lambda _: Reply(json={"episode_id": "e", "messages": [
         {"role": "user", "content": "long " * 5000}]}), "the context 2048"),
     ("reset", lambda _: Reply(204), "not valid HTTP"),
@@ -88,7 +89,7 @@ BAD: list[Bad] = [
         {"role": "user", "content": "a\x00b"}]}), "U+0000"),
     ("reset", lambda _: Reply(json={"episode_id": "e", "tools": [
         with_parameters({"type": "object", "required": [["n"]]})]}),
-     "`tools[0].function.parameters.required[0]` invalid schema of a function"),
+     "`tools[0].function.parameters.required[0]`: invalid schema of a function"),
     ("step", lambda _: Reply(body=b'{"done": true, "message": "\xff"}'), "not UTF-8"),
     ("step", lambda _: Reply(body=b'{"done": true, "message": "\\ud800"}'), "not JSON"),
     ("step", lambda _: Reply(body=b"[" * 20_000), "not JSON"),
@@ -226,7 +227,7 @@ async def test_the_curves_of_a_step_are_those_of_the_environment(writer: Writer)
         [
             ScoredRollout(won, grade=Grade(0.9)),
             ScoredRollout(ended, grade=Grade(-0.2)),
-            ScoredRollout(Trajectory(KEY, [], [], []), failure=lost),
+            ScoredRollout(Trajectory(KEY), failure=lost),
         ]
     )
     assert values["environment/steps_mean"] == 2.0

@@ -9,6 +9,7 @@ from typing_extensions import override
 from app.files.rows import DatasetError
 from app.rollouts.renderer import Renderer
 from tests.support.models.tiny_model import DROPS_THINKING, KEEPS_THINKING, LOOKUP
+from tests.support.rendering.family_templates import family_renderer
 from tests.support.rendering.renderers import renderer_of
 from workers.methods.supervised.examples import (
     Example,
@@ -96,6 +97,40 @@ def test_a_learned_turn_ends_with_its_end_and_control_text_stays_text(renderer: 
     end = set(renderer.stop_token_ids)
     assert learned[-1] in end
     assert not end & set(learned[:-1])
+
+
+@pytest.mark.parametrize(
+    ("family", "of_call", "of_answer"),
+    [
+        ("hermes", "<|im_end|>", "<|im_end|>"),
+        ("glm45", "<|observation|>", "<|user|>"),
+        ("gemma4", "<|tool_response>", "<turn|>"),
+    ],
+)
+def test_a_learned_turn_ends_with_what_the_template_lets_follow_it(
+    tmp_path: Path, family: str, of_call: str, of_answer: str
+) -> None:
+    renderer = family_renderer(tmp_path, family)
+    [call_end], [answer_end] = renderer.encode(of_call), renderer.encode(of_answer)
+    example = supervised_examples(renderer, limit=1000, train_on="all")(
+        ExampleRow(1, {"messages": MESSAGES, "tools": [LOOKUP]})
+    )
+    ends = [
+        token
+        for sample in example.samples
+        for token, own, following in zip(
+            sample.tokens, sample.mask, [*sample.mask[1:], 0], strict=True
+        )
+        if own and not following
+    ]
+    assert ends == [answer_end, call_end, answer_end]
+    pair = {
+        "input": {"messages": MESSAGES[:3], "tools": [LOOKUP]},
+        "preferred_output": [MESSAGES[3]],
+        "non_preferred_output": [{"role": "assistant", "content": "No."}],
+    }
+    chosen, rejected = preference_examples(renderer, limit=1000)(ExampleRow(1, pair)).samples
+    assert (chosen.tokens[-1], rejected.tokens[-1]) == (call_end, answer_end)
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,7 @@ def _offer(package: Path) -> None:
 _offer(_APP)
 
 from app.rollouts.chat_template import ModelFiles, ModelTokens  # noqa: E402 - importable by now
+from app.rollouts.marked_formats import build_tool_format  # noqa: E402 - as above
 from app.rollouts.turns import (  # noqa: E402 - as above
     TURN_FORMATS,
     Delta,
@@ -53,7 +54,6 @@ from app.rollouts.turns import (  # noqa: E402 - as above
     TurnOptions,
     TurnParser,
     TurnReading,
-    build_tool_format,
 )
 
 

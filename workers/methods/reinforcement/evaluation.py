@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
@@ -13,18 +13,21 @@ from app.jobs.intervals import ScoreRanges, ranges_of
 from app.jobs.method_faults import paths_of_judges
 from app.jobs.reinforcement import Evaluation, ReinforcementMethod
 from app.jobs.stop_rules import RuleTrigger
+from app.kit.errors import together
 from app.kit.ids import REPORT, VALID_BASE, VALID_GREEDY, GroupKey, Split
 from app.rollouts.rollouts import RolloutFilter, RolloutRow
 from app.rollouts.trajectory import ScoredRollout
 from workers.journal import Journal
 from workers.methods.reinforcement.step_summary import SampledValidation, summarise, valid_share
 from workers.rollout.environment import Policy
-from workers.rollout.episode import RolloutSetup, run_groups
+from workers.rollout.episode import RolloutSetup, ScoredGroup, run_group
 from workers.runs.context import RunContext
 from workers.runs.method import ChosenAdapter, report_head
 from workers.runs.statistics import PairedValues, paired_report
 
 _PAGE = 200
+Told = Callable[[int, int], Awaitable[None]]
+"""Is told how many rows are measured, and of how many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +39,23 @@ class Evaluator:
     """Share of lost rollouts from which a validation has no reward."""
 
     async def validate(
-        self, rows: Sequence[DatasetRow], *, step: int, policy: Policy, journal: Journal
+        self,
+        rows: Sequence[DatasetRow],
+        *,
+        step: int,
+        policy: Policy,
+        journal: Journal,
+        told: Told | None = None,
     ) -> SampledValidation:
         """Skips the greedy rollouts if too many others were lost: nothing would be compared."""
         started = time.perf_counter()
         options = self.options
         sampled = await self._play(
-            rows, "valid", step, samples=options.samples, policy=policy, journal=journal
+            *(rows, "valid", step),
+            samples=options.samples,
+            policy=policy,
+            journal=journal,
+            told=told,
         )
         greedy: list[ScoredRollout] = []
         if options.greedy and 1.0 - valid_share(sampled) < self.lost_limit:
@@ -100,14 +113,21 @@ class Evaluator:
         samples: int,
         policy: Policy,
         journal: Journal,
+        told: Told | None = None,
     ) -> list[ScoredRollout]:
         temperature = 0.0 if split == VALID_GREEDY else self.options.temperature
-        groups = await run_groups(
-            replace(self.setup, temperature=temperature),
-            [(row, GroupKey(self.job_id, split, step, row.index).samples(samples)) for row in rows],
-            policy=policy,
-            journal=journal,
-        )
+        setup, done = replace(self.setup, temperature=temperature), 0
+
+        async def play(row: DatasetRow) -> ScoredGroup:
+            nonlocal done
+            keys = GroupKey(self.job_id, split, step, row.index).samples(samples)
+            group = await run_group(setup, row, keys, policy=policy, journal=journal)
+            done += 1
+            if told is not None:
+                await told(done, len(rows))
+            return group
+
+        groups = await together(map(play, rows))
         return [rollout for group in groups for rollout in group.rollouts]
 
 

@@ -9,10 +9,12 @@ from pydantic import BaseModel
 
 from app.graders.definitions import AnyGrader
 from app.graders.template_faults import parts_read
+from app.jobs.intervals import FEWEST_DIFFERING, UNIT_RANGE, limits_of_mean
 from app.jobs.learning import AUTO, NothingToLearnOptions, ObjectiveOptions, resolved_learning
 from app.jobs.reinforcement import RUNS_CALLS, ReinforcementMethod
 from app.kit.errors import NOTHING_TO_LEARN, RunFailed
 from app.models.chat import NO_ROOM_CURE, full_context
+from app.rollouts.metrics import TIE
 from app.rollouts.rollouts import RolloutRow, last_turn
 from app.rollouts.trajectory import StopReason
 from workers.methods.reinforcement.evaluation import collect_held_out
@@ -32,7 +34,8 @@ class BaselineEffects:
     calls: int = 0
     tokens: int = 0
     limit_stops: int = 0
-    earned: dict[str, float] = field(default_factory=dict)
+    earned: dict[str, tuple[float, float]] = field(default_factory=dict)
+    """Lowest and highest score of each part."""
 
     def add(self, row: RolloutRow) -> None:
         self.graded += 1
@@ -40,7 +43,8 @@ class BaselineEffects:
         self.tokens = max(self.tokens, row.completion_tokens)
         self.limit_stops += row.stop_reason not in (None, StopReason.FINAL_ANSWER)
         for name, score in row.components.items():
-            self.earned[name] = max(score, self.earned.get(name, score))
+            low, high = self.earned.get(name, (score, score))
+            self.earned[name] = min(low, score), max(high, score)
 
     def warnings(self, method: ReinforcementMethod) -> Iterator[str]:
         idle = list(_counting_calls(method))
@@ -48,11 +52,11 @@ class BaselineEffects:
             nothing = f", so that nothing shows in {', '.join(idle)}" if idle else ""
             cure = "" if method.runs_calls else f". The job runs calls with {RUNS_CALLS} alone"
             yield f"None of the {self._rollouts} called a tool of the job{nothing}{cure}."
-        for name, part in method.grader.parts.items():
-            best = self.earned.get(name)
-            if best is not None and best <= (part.lowest or 0.0):
+        ends = method.grader.part_ends
+        for name, worst in ({} if ends is None else ends.worst).items():
+            if self.earned.get(name) == (worst, worst):
                 yield (
-                    f"The part '{name}' of the grader gave {best:g} at most to the "
+                    f"The part '{name}' of the grader gave {worst:g}, its worst, to each of the "
                     f"{self._rollouts}: it rewards nothing that the model does yet."
                 )
 
@@ -108,6 +112,8 @@ def _default(options: BaseModel, name: str) -> object:
 
 LEAST_GRADED: Final = 5
 """Smallest number of graded rollouts for a decision."""
+_DIGITS: Final = 9
+"""Decimal digits by which rewards differ: those of `TIE`."""
 _ERROR: Final = "errors/"
 _EXCERPT: Final = 120
 _GRADER: Final = "method.reinforcement.grader"
@@ -141,7 +147,7 @@ class LearnabilityCounts:
     graded: int = 0
     unanswered: int = 0
     longest_prompt: int = 0
-    rewards: set[float] = field(default_factory=set)
+    rewards: Counter[float] = field(default_factory=Counter)
     errors: Counter[tuple[str, str]] = field(default_factory=Counter)
     """Counts by grader (empty for the whole of a multi grader) and flag."""
     examples: dict[tuple[str, str], str] = field(default_factory=dict)
@@ -160,8 +166,7 @@ class LearnabilityCounts:
         if row.stop_reason == StopReason.TOKEN_LIMIT and not row.completion_tokens:
             self.unanswered += 1
             self.longest_prompt = max(self.longest_prompt, row.prompt_tokens)
-        if len(self.rewards) < 2:  # noqa: PLR2004 - equal, or not
-            self.rewards.add(row.reward)
+        self.rewards[round(row.reward, _DIGITS)] += 1
         for grader, measures in row.trace["graders"].items():
             for name in measures:
                 if name.startswith(_ERROR):
@@ -192,15 +197,16 @@ class LearnabilityCounts:
             error, count = self.errors.most_common(1)[0]
             if count >= limit:
                 return self._error(error, count, grader)
+        reward, alike = self.rewards.most_common(1)[0]
         if (
-            len(self.rewards) > 1
+            alike < options.equal_share * self.graded
             or (objective.call_budget is not None and objective.call_budget_penalty)
             or objective.repeated_call_penalty
             or objective.overlong
             or objective.clamp_limit_stop
         ):
             return None
-        return self._equal(options.equal_rewards, grader.highest)
+        return self._equal(reward, alike, enough=options.equal_rewards, highest=grader.highest)
 
     def _error(self, error: tuple[str, str], count: int, grader: AnyGrader) -> Diagnosis:
         child, flag = error
@@ -220,19 +226,24 @@ class LearnabilityCounts:
             f"{count} of them with {cause} ({self.losses[cause]})."
         )
 
-    def _equal(self, enough: int, highest: float | None) -> Diagnosis:
-        (reward,) = self.rewards
-        reason = f"All {self.graded} validation rollouts of the base model earned {reward:g}"
+    def _equal(
+        self, reward: float, alike: int, *, enough: int, highest: float | None
+    ) -> Diagnosis | None:
+        others = self.graded - alike
+        count = f"{alike} of {self.graded}" if others else f"All {self.graded}"
+        reason = f"{count} validation rollouts of the base model earned {reward:g}"
         if self.lost:
             reason = f"{self._losses()} {reason.replace('All', 'All other', 1)}"
-        if highest is not None and reward >= highest:
+        if highest is not None and reward >= highest - TIE:
+            if others >= FEWEST_DIFFERING:
+                return None
             return Diagnosis(
-                f"{reason}, the highest score of the grader: no report could show a gain",
+                f"{reason}, the highest score of the grader: no report could show a clear gain",
                 "Use harder rows or a stricter grader, or set a penalty in "
                 "method.reinforcement.objective that these rollouts differ by",
                 param=_GRADER,
             )
-        share = 1 - 0.05 ** (1 / self.graded)
+        _, share = limits_of_mean([0.0] * alike + [1.0] * others, UNIT_RANGE, tail=0.05)
         certain = self.graded >= enough
         return Diagnosis(
             f"{reason}: at most {share:.1%} of the rollouts can be expected to earn another reward "
@@ -272,12 +283,13 @@ class LearningCheck:
         context, method = self._context, self._method
         evidence = await collect_held_out(context, "valid", step=0, new=LearnabilityCounts)
         effort = method.hyperparameters.reasoning_effort
+        objective = resolved_learning(method, context.base_model, effort).objective
         if evidence.graded >= LEAST_GRADED:
-            await self._tell_effects(evidence.effects)
+            await self._tell_effects(evidence.effects, objective)
         diagnosis = evidence.diagnosis(
             self._options,
             grader=method.grader,
-            objective=resolved_learning(method, context.base_model, effort).objective,
+            objective=objective,
             context_length=context.base_model.context_length,
         )
         if diagnosis is None:
@@ -287,13 +299,15 @@ class LearningCheck:
         warning = f"Perhaps nothing can be learned. {diagnosis.reason}. {diagnosis.cure}."
         await self._reporter.message_once(warning, level="warn")
 
-    async def _tell_effects(self, effects: BaselineEffects) -> None:
+    async def _tell_effects(self, effects: BaselineEffects, resolved: ObjectiveOptions) -> None:
         reporter, method = self._reporter, self._method
         for warning in effects.warnings(method):
             await reporter.message_once(warning, level="warn")
-        unused = None if method.objective is None else effects.unused_terms(method.objective)
-        if unused is not None:
-            await reporter.message_once(unused, level="info")
+        if method.objective is not None:
+            penalty = {"token_penalty": resolved.token_penalty}
+            unused = effects.unused_terms(method.objective.model_copy(update=penalty))
+            if unused is not None:
+                await reporter.message_once(unused, level="info")
 
     async def before_step(self, step: int) -> None:
         """Raises `RunFailed` if no group of enough steps had rollouts of different reward."""

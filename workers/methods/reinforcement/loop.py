@@ -30,7 +30,7 @@ from workers.engines.policy import EnginePolicy
 from workers.journal import AdapterJournal
 from workers.learning.trainer import Trainer
 from workers.methods.reinforcement.dead_tools import dead_tool
-from workers.methods.reinforcement.evaluation import Evaluator
+from workers.methods.reinforcement.evaluation import Evaluator, Told
 from workers.methods.reinforcement.rows import (
     Plan,
     RowOrder,
@@ -39,7 +39,12 @@ from workers.methods.reinforcement.rows import (
     pass_rates_of,
     played_rows,
 )
-from workers.methods.reinforcement.step_summary import SampledValidation, count_losses, valid_share
+from workers.methods.reinforcement.step_summary import (
+    SampledValidation,
+    count_losses,
+    tag_means,
+    valid_share,
+)
 from workers.methods.schedulers.mode import Mode, PromptSchedule
 from workers.rollout.environment import Policy
 from workers.rollout.episode import RolloutSetup
@@ -78,6 +83,8 @@ CURES: Final = {
 }
 _GRADER: Final = "method.reinforcement.grader"
 _EXCERPT: Final = 240
+_TOLD_ROWS: Final = 25
+"""Rows of the baseline after which the owner is told again how many are measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +186,7 @@ class ReinforcementLoop:
         """Once per job: the model at the start, and the base model if that is another."""
         if await self._reporter.has_baseline():
             return
-        validation = await self._evaluate(0, valid_rows)
+        validation = await self._evaluate(0, valid_rows, told=self._tell_baseline)
         outcome = StepOutcome(TrainedStep(0), validation=validation)
         self._check_tools(validation.rollouts, outcome)
         self._check_infrastructure(validation.rollouts, outcome)
@@ -255,6 +262,8 @@ class ReinforcementLoop:
 
     async def _step(self, step: int, valid_rows: Sequence[DatasetRow]) -> StepOutcome:
         trained = await self._mode.step(step)
+        of_tags = tag_means(trained.scored_rollouts(), self._plan.slices)
+        trained = replace(trained, values={**trained.values, **of_tags})
         adapter = await self._publisher.publish(trained)
         if not self._plan.evaluates_after(step):
             return StepOutcome(trained, adapter)
@@ -312,13 +321,21 @@ class ReinforcementLoop:
             scheduler_state=scheduler_state,
         )
 
-    async def _evaluate(self, step: int, rows: Sequence[DatasetRow]) -> SampledValidation:
+    async def _tell_baseline(self, done: int, rows: int) -> None:
+        if done % _TOLD_ROWS == 0 and done < rows:
+            measured = f"Measuring the model before training: {done} of {rows} rows."
+            await self._reporter.message_once(measured)
+
+    async def _evaluate(
+        self, step: int, rows: Sequence[DatasetRow], *, told: Told | None = None
+    ) -> SampledValidation:
         journal = await self._journal(step)
         validation = await self._evaluator.validate(
             rows,
             step=step,
             policy=self._policy,
             journal=AdapterJournal(journal, self._publisher.adapter_digest()),
+            told=told,
         )
         limit = self._context.settings.runs.infrastructure_limit
         lost = too_many_lost(validation.rollouts, limit=limit)

@@ -109,7 +109,7 @@ async def _prepared(context: RunContext, given: ReinforcementMethod) -> Prepared
     hyperparameters = resolve_hyperparameters(
         method, train_rows=len(train_rows), base_model=context.base_model
     )
-    plan = Plan(hyperparameters, len(train_rows))
+    plan = Plan(hyperparameters, len(train_rows), train_rows.slices)
     warnings = await file_warnings(
         context, training, held_out, shared_tools=tuple(functions_of(listings.values()))
     )

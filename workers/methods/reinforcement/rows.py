@@ -5,10 +5,10 @@ import math
 import os
 import random
 import weakref
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any, BinaryIO, Final, overload
@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, Final, overload
 from typing_extensions import override
 
 from app.files.datasets import DatasetRow, Prompts, each_row, parse_row
-from app.files.division import difficulty_of
+from app.files.division import difficulty_of, tags_of
 from app.files.rows import MAX_ROW_BYTES, DatasetError
 from app.jobs.learning import AnyOrdering, EasyToHardOrdering, FocusOrdering, UniformOrdering
 from app.jobs.preflight import NO_NEEDS, RowFaults, RowNeeds, row_needs
@@ -28,6 +28,10 @@ from app.rollouts.trajectory import ScoredRollout
 from app.tools.mcp_listings import functions_of
 from workers.runs.context import RunContext
 from workers.runs.opening import JobFile, rows_of_step
+
+_MOST_SLICES: Final = 20
+_FEWEST_ROWS: Final = 5
+"""Rows that a slice has at least: a tag of its own for each row is none."""
 
 
 class RowFile(Sequence[DatasetRow]):
@@ -44,15 +48,25 @@ class RowFile(Sequence[DatasetRow]):
     ) -> None:
         self._job_tools = job_tools
         self._shared_tools = shared_tools
-        self.unmet: Final = RowFaults(needs)
+        self.unmet: Final = RowFaults(needs, with_references=False)
         self.prompts: Final = Prompts()
+        self._tags = dict[int, list[str]]()
         self._positions: list[tuple[int, int, int]] = []
         self._file = path.open("rb")
         weakref.finalize(self, self._file.close)
         for row in each_row(self._lines(self._file), job_tools, max_rows):
             self.unmet.see(row.item, self._current[2])
             self.prompts.see(row.messages, self._current[2])
+            if tags := tags_of(row.item):
+                self._tags[row.index] = tags
             self._positions.append(self._current)
+
+    @property
+    def slices(self) -> dict[int, set[str]]:
+        """The common tags of each row, by its number."""
+        counts = Counter(tag for tags in self._tags.values() for tag in tags)
+        common = {tag for tag, count in counts.most_common(_MOST_SLICES) if count >= _FEWEST_ROWS}
+        return {row: found for row, tags in self._tags.items() if (found := common & set(tags))}
 
     def _lines(self, file: BinaryIO) -> Iterator[bytes]:
         number = offset = 0
@@ -104,6 +118,8 @@ async def load_rows(file: JobFile, method: ReinforcementMethod) -> RowFile:
 class Plan:
     hyperparameters: ResolvedHyperparameters
     train_rows: int
+    slices: Mapping[int, AbstractSet[str]] = field(default_factory=dict)
+    """The tags of training rows whose rewards have curves."""
 
     @property
     def total_steps(self) -> int:

@@ -3,7 +3,7 @@ failure is a zero.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from statistics import fmean, pstdev
@@ -40,6 +40,18 @@ def summarise(rollouts: Sequence[ScoredRollout]) -> dict[str, float]:
         values.update(_lengths(valid))
         values.update(_tool_use(valid))
     return values
+
+
+def tag_means(
+    rollouts: Sequence[ScoredRollout], slices: Mapping[int, AbstractSet[str]]
+) -> dict[str, float]:
+    """Returns the mean reward of each tag of the rollouts' rows. `slices`: tags by row number."""
+    rewards: dict[str, list[float]] = defaultdict(list)
+    for rollout in rollouts:
+        if rollout.reward is not None:
+            for tag in slices.get(rollout.key.prompt_index, ()):
+                rewards[names.tag_metric(tag)].append(rollout.reward)
+    return {name: fmean(of_tag) for name, of_tag in rewards.items()}
 
 
 def count_losses(rollouts: Sequence[ScoredRollout]) -> dict[str, float]:
@@ -151,6 +163,7 @@ def _lengths(valid: Sequence[ScoredRollout]) -> dict[str, float]:
         names.REASONING_TOKENS_MEAN: fmean(t.reasoning_tokens for t in trajectories),
         names.PROMPT_TOKENS_MEAN: fmean(t.prompt_tokens for t in trajectories),
         names.TURNS_MEAN: fmean(len(t.turns) for t in trajectories),
+        names.ROWS_MEAN: fmean(len(t.rows) for t in trajectories),
         names.TOOL_PARSE_ERRORS_MEAN: fmean(
             sum(turn.parse_error is not None for turn in t.turns) for t in trajectories
         ),

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from app.database import RunUnitOfWork
 from app.files.datasets import DatasetRow
@@ -27,6 +27,7 @@ from app.jobs.learning import (
 from app.jobs.reinforcement import ReinforcementMethod
 from app.jobs.response_formats import named_effort, turn_tokens
 from app.jobs.stop_rules import RuleTrigger
+from app.jobs.supervised import Auto
 from app.kit.endpoint_limits import OutagePatience
 from app.kit.endpoint_pool import EndpointPool
 from app.kit.endpoints import CallSigner
@@ -216,17 +217,16 @@ def mismatch_config(options: MismatchOptions) -> MismatchConfig:
     if isinstance(truncation, Truncation):
         config = replace(config, truncation=truncation.level, cap=truncation.cap)
     if mask is not None:
-        config = replace(config, sequence_mask=mask.type, band=(mask.low, mask.high))
+        band = _resolved(mask.low, "lower end"), _resolved(mask.high, "upper end")
+        config = replace(config, sequence_mask=mask.type, band=band)
     return config
 
 
 def shaping_config(options: ObjectiveOptions) -> ShapingConfig:
-    budget, overlong = options.token_budget, options.overlong
-    if budget == AUTO:
-        raise ValueError("the token budget was not resolved")
+    overlong = options.overlong
     config = ShapingConfig(
-        token_penalty=options.token_penalty,
-        token_budget=budget,
+        token_penalty=_resolved(options.token_penalty, "token penalty"),
+        token_budget=_resolved(options.token_budget, "token budget"),
         call_budget=options.call_budget,
         call_budget_penalty=options.call_budget_penalty,
         repeated_call_penalty=options.repeated_call_penalty,
@@ -234,14 +234,21 @@ def shaping_config(options: ObjectiveOptions) -> ShapingConfig:
     )
     if overlong is None:
         return config
-    if overlong.buffer == AUTO:
-        raise ValueError("the buffer was not resolved")
     return replace(
         config,
         overlong_limit=overlong.limit,
-        overlong_buffer=overlong.buffer,
+        overlong_buffer=_resolved(overlong.buffer, "buffer"),
         overlong_penalty=overlong.penalty,
     )
+
+
+_Resolved = TypeVar("_Resolved", int, float)
+
+
+def _resolved(value: _Resolved | Auto, name: str) -> _Resolved:
+    if value == AUTO:
+        raise ValueError(f"the {name} was not resolved")
+    return value
 
 
 def run_judges(

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from statistics import fmean
@@ -49,6 +49,7 @@ class PreparedGroup:
     advantages: Sequence[float | None]
     """Parallel to the rollouts; `None` for one that trains nothing."""
     samples: list[TrainingSample]
+    """The rows of its rollouts that train something, in their order."""
     status: GroupStatus
     shaped: Sequence[ShapedReward | None]
     """Parallel to the rollouts; `None` for a failed one."""
@@ -57,18 +58,31 @@ class PreparedGroup:
     @property
     def trained_rollouts(self) -> list[ScoredRollout]:
         """The rollouts with the values that they were trained on."""
-        logprobs = iter(self.logprobs or [None] * len(self.samples))
+        rows = zip(self.samples, self.logprobs or [None] * len(self.samples), strict=True)
         return [
             replace(
                 rollout,
                 advantage=advantage,
                 shaped_reward=None if shaped is None else shaped.value,
-                trainer_logprobs=None if advantage is None else next(logprobs),
+                trainer_logprobs=None if advantage is None else _rollout_logprobs(rollout, rows),
             )
             for rollout, advantage, shaped in zip(
                 self.scored.rollouts, self.advantages, self.shaped, strict=True
             )
         ]
+
+
+def _rollout_logprobs(
+    rollout: ScoredRollout, rows: Iterator[tuple[TrainingSample, Sequence[float] | None]]
+) -> list[float | None] | None:
+    own = list(islice(rows, len(rollout.trajectory.sampled_rows)))
+    if all(logprobs is None for _, logprobs in own):
+        return None
+    return [
+        value
+        for sample, logprobs in own
+        for value in ([None] * sample.trained_tokens if logprobs is None else logprobs)
+    ]
 
 
 def prepare(group: ScoredGroup, config: GroupConfig) -> PreparedGroup:
@@ -97,9 +111,10 @@ def _prepared(
     group: ScoredGroup, outcome: GroupOutcome, shaped: Sequence[ShapedReward | None]
 ) -> PreparedGroup:
     samples = [
-        TrainingSample.of(rollout.trajectory, advantage)
+        sample
         for rollout, advantage in zip(group.rollouts, outcome.advantages, strict=True)
         if advantage is not None
+        for sample in TrainingSample.of_rollout(rollout.trajectory, advantage)
     ]
     return PreparedGroup(group, outcome.advantages, samples, outcome.status, shaped)
 
@@ -279,7 +294,7 @@ class Mode:
                 names.SAMPLER_IDLE_SHARE: self._sampler_idle.read(),
             },
             trained_tokens=tokens,
-            probe=rollouts[0].trajectory.tokens if rollouts else (),
+            probe=rollouts[0].trajectory.row.tokens if rollouts else (),
             scheduler_state=scheduler_state,
             rollouts=[rollout for group in groups for rollout in group.trained_rollouts],
         )

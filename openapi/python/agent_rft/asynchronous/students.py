@@ -130,7 +130,8 @@ class AsyncStudent(Presentation):
     async def chat(
         self, messages: str | Sequence[Mapping[str, Any]], *, store: bool = False, **options: Any
     ) -> Reply:
-        """Returns the answer of the current skill to a question or a conversation.
+        """Returns the answer of the version that answers now to a question or a conversation, with
+        its instructions if there are none in it, at temperature 0 unless `options` have another.
 
         `store` keeps it, so that feedback can name it; `options` are those of a chat completion.
         """
@@ -238,6 +239,13 @@ class AsyncStudent(Presentation):
     async def set_regression_evals(self, regression_evals: Sequence[str]) -> Self:
         """Replaces the evals that the gate runs; each of them has a run."""
         body = UpdateStudent(texts("regression_evals", regression_evals))
+        call = update_student.asyncio
+        self.body = await self._client.call(call, StudentObject, self.name, body=body)
+        return self
+
+    async def instruct(self, instructions: str | None) -> Self:
+        """Instructs the version that answers; `None` brings back those of its examples."""
+        body = UpdateStudent(instructions=instructions)
         call = update_student.asyncio
         self.body = await self._client.call(call, StudentObject, self.name, body=body)
         return self

@@ -93,6 +93,21 @@ async def test_a_number_of_400_digits_is_no_fault_of_the_service(api: Api) -> No
     assert "is out of range" in preview["findings"][0]["message"]
 
 
+@cases("value", [None, " ", "NaN"])
+async def test_a_reference_that_is_none_is_a_finding_with_its_line(api: Api, value: Any) -> None:
+    rows = [{**row, "answer": value if at == 11 else "a"} for at, row in enumerate(ROWS)]
+    preview = await previewed(api, {"type": "rows", "rows": rows})
+    assert ("warning", "empty_reference") in codes(preview)
+    (found,) = [each for each in preview["findings"] if each["code"] == "empty_reference"]
+    assert (found["rows"], found["lines"]) == (1, [12])
+    made = await api.call("POST", CURRICULA, json={"name": "c", "training": rows})
+    tested = await api.call("POST", f"{CURRICULA}/{made.json()['id']}/test")
+    faults = tested.json()["faults"]
+    assert [(one["line"], one["param"]) for one in faults if one["code"] == "empty_reference"] == [
+        (12, "training_file")
+    ]
+
+
 @cases("value", [2, -0.5, True, "easy", [1], {"a": 1}])
 async def test_a_difficulty_that_no_ordering_reads_is_a_finding(api: Api, value: Any) -> None:
     rows = [{**row, "difficulty": value if at % 2 else at / 24} for at, row in enumerate(ROWS)]
@@ -149,3 +164,35 @@ async def test_a_data_set_without_an_owner_is_refused_with_the_form(api: Api) ->
     body = {"sources": [{"type": "huggingface", "data_set": "gsm8k"}]}
     error = (await api.call("POST", f"{CURRICULA}/preview", json=body)).json()["error"]
     assert "owner and name of a data set, such as 'openai/gsm8k'" in error["message"]
+
+
+def _lookup(name: str, parameter: str, **schema: Any) -> dict[str, Any]:
+    parameters = {"type": "object", "properties": {parameter: schema}, "required": [parameter]}
+    function = {"name": name, "description": "d", "parameters": parameters}
+    return {"type": "function", "function": function}
+
+
+@cases("prompt", ["messages", "prompt"])
+async def test_nulls_that_a_nested_column_filled_in_are_absent_keys(api: Api, prompt: str) -> None:
+    """A struct of Parquet has the keys of every row, and null for those of other rows."""
+    asked = {"role": "user", "content": "hi"}
+    function = {"name": "find", "arguments": "{}"}
+    call = {"id": "c", "type": "function", "function": function}
+    talks = [
+        [asked],
+        [asked, {"role": "assistant", "tool_calls": [call]},
+         {"role": "tool", "tool_call_id": "c", "content": "r"}, asked],
+    ]  # fmt: skip
+    tools = [[_lookup("find", "x", type="string", enum=["a", "b"])],
+             [_lookup("count", "y", type="integer", minimum=0)]]  # fmt: skip
+    records = [
+        {prompt: talks[n % 2] if prompt == "messages" else f"q{n}", "tools": tools[n % 2], "n": n}
+        for n in range(12)
+    ]
+    held = io.BytesIO()
+    parquet.write_table(pa.Table.from_pylist(records), held)
+    preview = await preview_of(api, held.getvalue(), "table.parquet")
+    assert preview["usable"], preview["findings"]
+    assert [row["tools"] for row in preview["first_rows"][:2]] == tools
+    if prompt == "messages":
+        assert [row["messages"] for row in preview["first_rows"][:2]] == talks

@@ -137,7 +137,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     ),
     (
         {"type": "correction", "completion_id": "ID", "correction": {"role": "assistant"}},
-        *("correction.content", "invalid_value"),
+        *("correction.content", "missing_required_parameter"),
     ),
     *(
         ({"type": "correction", "completion_id": "ID", "correction": correction},
@@ -157,7 +157,9 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     ({**TEXTS, "rejected": TEXTS["chosen"]}, "rejected", "invalid_value"),
     ({**TEXTS, "messages": [{"role": "x"}]}, "messages[0].role", "invalid_value"),
     ({**TEXTS, "messages": None}, "messages", "missing_required_parameter"),
-    ({**TEXTS, "tools": [{"type": "x"}]}, "tools[0]", "invalid_value"),
+    ({**TEXTS, "tools": [{"type": "x"}]}, "tools[0].type", "unsupported_value"),
+    ({**TEXTS, "messages": [*TEXTS["messages"], calling("f", "{}"), *TEXTS["messages"]]},
+     "messages[1].tool_calls", "invalid_value"),
     ({**TEXTS, "chosen_completion_id": "ID"}, "chosen_completion_id",
      "invalid_parameter_combination"),
     ({"type": "preference", "chosen_completion_id": "ID"}, "rejected_completion_id",

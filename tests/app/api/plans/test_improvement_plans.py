@@ -71,7 +71,7 @@ async def test_a_plan_is_a_whole_job_with_its_cost(api: Api, plan: dict[str, Any
                 "objective": {"kl_coefficient": 0.036},
                 "stop": {
                     **{rule: {"action": "pause"} for rule in rules},
-                    "entropy_collapse": {"action": "pause", "below": 0.034822},
+                    "entropy_collapse": {"action": "pause", "share": 0.17411},
                     "target": {"value": 0.9},
                 },
             },

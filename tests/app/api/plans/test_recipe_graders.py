@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from app.graders.answer_words import last_number_source
+from app.graders.answer_words import number_source
 from app.teaching.recipes.service import shipped_recipe
 from tests.support.registry.recipe_rewards import reward
 from tests.support.registry.trials import Trials
@@ -18,9 +18,9 @@ def items(recipe: str) -> list[dict[str, Any]]:
     return found
 
 
-async def test_the_last_number_decides_an_answer_of_reasoning(trials: Trials) -> None:
+async def test_the_number_decides_an_answer_of_reasoning(trials: Trials) -> None:
     grader = shipped_recipe("reasoning").options["grader"]
-    assert grader["source"] == last_number_source("answer"), "it reads numbers as `auto` does"
+    assert grader["source"] == number_source("answer"), "it reads numbers as `auto` does"
     for item in items("reasoning"):
         right = item["answer"]
         assert await reward(trials, "reasoning", item, f"5 + 1 = 6, so\n{right:,}") == 1

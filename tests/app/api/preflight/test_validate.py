@@ -316,3 +316,69 @@ async def test_a_grader_that_asks_a_server_grades_one_answer(
     report = await validate_call(api, call)
     assert [each["code"] for each in report["errors"]] == ["endpoint_unreachable"]
     assert report["warnings"] == []
+
+
+USER = {"role": "user", "content": "q"}
+DONE = {"role": "assistant", "content": "done"}
+REPLY = {"role": "tool", "tool_call_id": "call_1", "content": "r"}
+
+
+def called(arguments: str = "{}") -> dict[str, Any]:
+    function = {"name": "f", "arguments": arguments}
+    calls = [{"id": "call_1", "type": "function", "function": function}]
+    return {"role": "assistant", "content": None, "tool_calls": calls}
+
+
+def pair(**changed: Any) -> dict[str, Any]:
+    other = {"role": "assistant", "content": "no"}
+    answers = {"preferred_output": [DONE], "non_preferred_output": [other]}
+    return {"input": {"messages": [USER]}, **answers, **changed}
+
+
+@cases(
+    ("method", "row", "pointer", "words"),
+    [
+        ("supervised", {"messages": [USER, called(), DONE]}, "/messages/1/tool_calls",
+         "did not have response messages: call_1"),
+        ("supervised", {"messages": [USER, called("{a:b}"), REPLY, DONE]},
+         "/messages/1/tool_calls/0/function/arguments", "it is not valid JSON"),
+        ("reinforcement", {"messages": [USER, called(), USER]}, "/messages/1/tool_calls",
+         "must be followed by tool messages"),
+        ("reinforcement", {"messages": [USER, REPLY, USER]}, "/messages/1/role",
+         "must be a response to a preceding message with 'tool_calls'"),
+        ("dpo", pair(input={"messages": [USER, called(), USER]}), "/input/messages/1/tool_calls",
+         "did not have response messages: call_1"),
+        ("dpo", pair(preferred_output=[called("[1]")]),
+         "/preferred_output/0/tool_calls/0/function/arguments", "not a JSON object"),
+    ],
+)  # fmt: skip
+async def test_conversations_of_rows_are_held_to_the_rules_of_the_chat(
+    api: Api, method: str, row: dict[str, Any], pointer: str, words: str
+) -> None:
+    content = "".join(f"{json.dumps({**row, 'n': n})}\n" for n in range(12)).encode()
+    file_id = (await api.upload(content)).json()["id"]
+    call = {"model": "tiny-agent", "training_file": file_id, "method": {"type": method}}
+    report = await validate_call(api, call)
+    told = [(each["line"], each["pointer"]) for each in report["errors"] if each["line"]]
+    assert told == [(1, pointer)], report["errors"]
+    [message] = [each["message"] for each in report["errors"] if each["line"]]
+    assert words in message
+    assert "(12 times" in message
+
+
+async def test_what_no_rollout_reads_of_a_row_is_told(api: Api, call: dict[str, Any]) -> None:
+    options = {"parallel_tool_calls": False, "tool_choice": "required", "temperature": 0.5}
+    other = {"tool_choice": "auto", "parallel_tool_calls": True, "response_format": None}
+    sent = [
+        {"messages": [{**USER, "content": f"q{n}", "at": "noon"}], **(other if n else options)}
+        for n in range(32)
+    ]
+    content = "".join(f"{json.dumps(row)}\n" for row in sent).encode()
+    call["training_file"] = (await api.upload(content)).json()["id"]
+    report = await validate_call(api, call)
+    told = {each["pointer"]: each["message"] for each in report["warnings"]}
+    options_told = {f"/{name}" for name in options}
+    assert told.keys() == {"/messages/0/at", *options_told}
+    assert "(32 times" in told["/messages/0/at"]
+    assert "no rollout obeys 'tool_choice' of a row" in told["/tool_choice"]
+    assert "the first call of a turn alone" in told["/parallel_tool_calls"]

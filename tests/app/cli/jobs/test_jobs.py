@@ -9,7 +9,7 @@ import pytest
 from app.cli import client as service_client
 from tests.support.cli.remote_commands import METHOD, Commands, new_job
 from tests.support.contract.service import ROW, Service
-from tests.support.dashboard.scenes import STEPS
+from tests.support.dashboard.scenes import STEPS, execute
 
 ROWS = (ROW * 12).decode()
 
@@ -72,6 +72,20 @@ def test_a_job_is_shown_paused_resumed_and_cancelled(commands: Commands, job: st
     assert unknown["data"] is None
     assert unknown["error"]["status"] == 404
     assert unknown["error"]["message"].endswith("Could not find fine tune: ftjob-never")
+
+
+def test_a_job_without_a_clear_gain_ends_as_one(commands: Commands, service: Service) -> None:
+    job = new_job(service)
+    execute(
+        service.database,
+        "UPDATE fine_tuning_jobs SET status = 'succeeded', verdict = 'no_clear_gain',"
+        " fine_tuned_model = 'ft:tiny', finished_at = now() WHERE id = %s",
+        (job,),
+    )
+    _, status, *_ = commands.text("jobs", "show", job).splitlines()
+    assert status.split(maxsplit=1) == ["status", "succeeded, no clear gain"]
+    *_, ending = commands.text("jobs", "watch", job).splitlines()
+    assert ending == "succeeded, no clear gain: the tuned model is ft:tiny"
 
 
 def test_a_job_is_created_from_local_files(

@@ -35,9 +35,12 @@ def compared(difference: float, *interval: float) -> dict[str, Any]:
         ),
         (
             {"reward": compared(0.0, -0.1, 0.1), "wins_by": "reward"},
-            "No clear difference in the report: a gain in reward of +0 over 1 row, 95 % interval",
+            "No clear gain in reward: +0 over 1 row, 95 % interval -0.1 to +0.1.",
         ),
-        ({"reward": compared(0.2)}, "of +0.2 over 1 row (too few for an interval)."),
+        (
+            {"reward": compared(0.2)},
+            "No clear gain in reward: +0.2 over 1 row (too few for an interval).",
+        ),
         ({}, "The report has no row to compare."),
     ],
 )

@@ -70,6 +70,16 @@ async def test_a_project_and_its_keys_live_by_forms(api: Api, admin: Visit) -> N
     last = row_id((await admin.get(here)).text, "delete")
     await press(admin, here, f"{here}/keys/{last}/delete")
     assert sorted([await status(api, newer), await status(api, third)]) == [200, 401]
+    limits = {"scope_read": "yes", "scope_serve": "yes"}
+    limited = value_of(await press(admin, here, f"{here}/keys", name="app", **limits))
+    page = (await admin.get(here)).text
+    assert rows_of(page, "Keys")[-1][0] == "app may only read, serve"
+    replaced = value_of(
+        await press(admin, here, f"{here}/keys/{row_id(page, 'rotate')}/rotate", keep_old="yes")
+    )
+    for one in (limited, replaced):
+        assert await status(api, one) == 200
+        assert (await api.call("POST", "/v1/evals", key=one, json={})).status_code == 403
     renamed = await press(admin, here, f"{here}/rename", name="asleep")
     assert texts_of(renamed, "h1") == ["asleep"]
     archived = await press(admin, here, f"{here}/archive")

@@ -1,6 +1,7 @@
 """The chat with a student in front of an engine on a real socket, and feedback on its answers."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 
@@ -9,7 +10,7 @@ import pytest
 from tests.support.api.application import Api, running
 from tests.support.dashboard.hang_ups import hang_up_of
 from tests.support.dashboard.scenes import HOSTILE
-from tests.support.dashboard.teaching import follow, make_student
+from tests.support.dashboard.teaching import QUESTIONS, follow, make_student
 from tests.support.dashboard.visits import Visit, texts_of, visiting
 from tests.support.engines.chat_engine import ChatEngine, chat_engine
 from tests.support.patience import until
@@ -54,6 +55,7 @@ async def test_judgements_of_a_chat_become_feedback(
         {"role": "assistant", "content": HOSTILE},
     ]
     assert engine.bodies[-1]["messages"] == [*said, {"role": "user", "content": "And now?"}]
+    assert sorted(body["temperature"] for body in engine.bodies) == [0, 0, 1]
     assert texts_of(two.text, "h2") == ["Which answer is better?"]
     pair = {name: two.url.params[name] for name in ("answer", "other")}
     same = await follow(visit, FEEDBACK, {**pair, "judgement": "first"})
@@ -80,6 +82,31 @@ async def test_the_chat_continues_with_the_better_of_two_answers(
     built = await follow(visit, "/teach/examples/from-feedback", {"name": "Talk"})
     assert built.status_code == 400
     assert "The feedback makes 1 rows to train, and a job needs 10" in built.text
+
+
+async def test_a_student_is_told_its_instructions_in_chat_playground_and_rows(
+    visit: Visit, api: Api, engine: ChatEngine
+) -> None:
+    await make_student(visit, "clerk")
+    page = await follow(visit, "/teach/students/clerk/instructions", {"instructions": " Obey.\r\n"})
+    assert "Obey." in texts_of(page.text, "textarea")
+    told = {"role": "system", "content": "Obey."}
+    for question in QUESTIONS[:10]:
+        answer = (await follow(visit, CHAT, {"prompt": question})).url.params["answer"]
+        correct = {"answer": answer, "judgement": "correct", "correction": "Yes, always."}
+        assert "Thank you." in (await follow(visit, FEEDBACK, correct)).text
+    assert all(body["messages"][0] == told for body in engine.bodies)
+    built = await api.call(
+        "POST", "/v1/feedback/builds", json={"method": "supervised", "name": "Corrections"}
+    )
+    curriculum = (await api.call("GET", f"/v1/curricula/{built.json()['curriculum_id']}")).json()
+    content = await api.call("GET", f"/v1/files/{curriculum['training_file']}/content")
+    rows = [json.loads(line)["messages"] for line in content.text.splitlines()]
+    assert {(row[0]["content"], row[-1]["content"]) for row in rows} == {("Obey.", "Yes, always.")}
+    asked = {"first": "student:clerk", "second": "tiny-agent", "prompt": "Why?", "max_tokens": "8"}
+    await follow(visit, "/models/ask", asked)
+    both = [(body["messages"][0]["role"], body["temperature"]) for body in engine.bodies[-2:]]
+    assert sorted(both) == [("system", 0), ("user", None)]
 
 
 async def test_refusals_teach_and_keep_the_question(visit: Visit, engine: ChatEngine) -> None:

@@ -28,14 +28,16 @@ async def practice(visit: Visit, api: Api, *, others: Mapping[int, Any] | None =
     return (await follow(visit, f"{STUDENT}/plan", fields)).url.path
 
 
-def put_test(database: Database, page: str, step: int, right: set[int]) -> None:
+def put_test(
+    database: Database, page: str, step: int, right: set[int], *, split: str = "valid_greedy"
+) -> None:
     """Puts a test in which these questions are answered right."""
     for row in range(TESTS):
         put_rollout(
             database,
             page.rpartition("/")[2],
-            f"ro_{step}_{row}",
-            split="valid",
+            f"ro_{split}_{step}_{row}",
+            split=split,
             step=step,
             prompt_index=row,
             reward=1.0 if row in right else 0.2,
@@ -62,9 +64,14 @@ async def test_progress_is_counted_and_names_what_is_weak(
     visit: Visit, api: Api, database: Database
 ) -> None:
     page = await practice(visit, api)
+    put_test(database, page, 0, {1}, split="valid")
+    varied = await visit.get(page)
+    assert "Before practice it answers 1 of 10 questions right." in varied.text
+    assert "These answers were sampled with variety." in varied.text
     put_test(database, page, 0, {1, 3, 5})
     first = await visit.get(page)
     assert "Before practice it answers 3 of 10 questions right." in first.text
+    assert "sampled with variety" not in first.text
     put_test(database, page, 6, {0, 1, 2, 3, 5, 7, 9})
     shown = await visit.get(page)
     said = "It answers 7 of 10 questions right, up from 3. Still weak at refunds (2 of 5)."
@@ -83,8 +90,10 @@ async def test_a_report_card_shows_answers_before_and_after(
     page = await practice(visit, api)
     put_test(database, page, 0, {1, 3})
     put_test(database, page, 6, {0, 2, 3})
+    put_test(database, page, 9, {0})
     job = put_report(database, page)
     card = await visit.get(page)
+    assert "It answers 3 of 10 questions right, up from 2." in card.text
     assert texts_of(card.text, "h1") == ["Report card of clerk"]
     assert texts_of(card.text, "h3") == [QUESTIONS[14 + row] for row in (1, 0, 2)]
     assert (card.text.count("After, better"), card.text.count("After, worse")) == (2, 1)

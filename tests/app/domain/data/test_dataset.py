@@ -64,40 +64,40 @@ def test_rows_are_read_with_everything_in_them() -> None:
         ({"messages": []}, "/messages", "at least one"),
         ({"messages": {}}, "/messages", "at least one"),
         ({"messages": ["x", USER]}, "/messages/0", "object"),
-        ({"messages": [{"content": "x"}, USER]}, "/messages/0/role", "one of"),
+        ({"messages": [{"content": "x"}, USER]}, "/messages/0/role", "missing"),
         ({"messages": [{"role": "bot", "content": "x"}, USER]}, "/messages/0/role", "one of"),
         ({"messages": [{"role": ["user"], "content": "x"}]}, "/messages/0/role", "one of"),
         ({"messages": [USER, {"role": "assistant", "content": "x"}]}, "/messages/1/role", "last"),
-        ({"messages": [{"role": "user"}]}, "/messages/0/content", "string"),
+        ({"messages": [{"role": "user"}]}, "/messages/0/content", "missing"),
         ({"messages": [{"role": "user", "content": 1}]}, "/messages/0/content", "string"),
         (
             {"messages": [{"role": "user", "content": [{"type": "image_url"}]}]},
-            "/messages/0/content/0",
-            "text",
+            "/messages/0/content",
+            "does not support 'image_url' here",
         ),
         (
             {"messages": [{"role": "tool", "content": "x"}, USER]},
             "/messages/0/tool_call_id",
-            "call",
+            "missing",
         ),
         ({"messages": [{**USER, "tool_calls": []}]}, "/messages/0/tool_calls", "assistant"),
         (
             {"messages": [{"role": "assistant", "tool_calls": [{"id": "a"}]}, USER]},
-            "/messages/0/tool_calls/0",
-            "name and arguments",
+            "/messages/0/tool_calls/0/function",
+            "missing",
         ),
-        ({"messages": [USER], "tools": {}}, "/tools", "list"),
-        ({"messages": [USER], "tools": [1]}, "/tools/0", "function"),
-        ({"messages": [USER], "tools": [{"type": "function"}]}, "/tools/0/function", "object"),
+        ({"messages": [USER], "tools": {}}, "/tools", "array"),
+        ({"messages": [USER], "tools": [1]}, "/tools/0", "an object"),
+        ({"messages": [USER], "tools": [{"type": "function"}]}, "/tools/0/function", "missing"),
         (
             {"messages": [USER], "tools": [{"type": "function", "function": {"name": "a b"}}]},
             "/tools/0/function/name",
-            "match",
+            "1 to 64 letters",
         ),
         (
             {"messages": [USER], "tools": [{"type": "function", "function": {"name": "search\n"}}]},
             "/tools/0/function/name",
-            "match",
+            "1 to 64 letters",
         ),
         ({"messages": [USER], "tools": [TOOL, TOOL]}, "/tools/1/function/name", "twice"),
         (
@@ -125,16 +125,26 @@ def test_rows_are_read_with_everything_in_them() -> None:
                 text,
             )
             for schema, at, text in (
-                ([], "", "must be a JSON schema object"),
+                ([], "", "expected an object"),
                 ({"type": "array"}, "/type", "must have the type 'object'"),
-                ({"properties": {"q": {"type": "strin"}}}, "/properties/q/type", "invalid schema"),
-                ({"properties": {"q" * 999: {"type": "strin"}}}, "", "invalid schema"),
+                ({"properties": {"q": {"type": "strin"}}}, "/properties/q/type", "'integer'"),
+                ({"properties": {"q" * 999: {"type": "strin"}}}, "/properties", "'integer'"),
+                ({"properties": {"q": None}}, "/properties/q", "null: leave the key out"),
+                ({"properties": {"q": {"$ref": "#/$defs/q"}}}, "/properties/q/$ref", "no schema"),
+                ({"items": {"$ref": "https://a.example/b"}}, "/items/$ref", "no other is fetched"),
             )
         ),
         (
             {"messages": [USER], "tools": [{"type": "function", "function": {"name": "other"}}]},
             "/tools/0/function/name",
             "no server_url",
+        ),
+        *(
+            ({"messages": [USER], "tools": [tool]}, "/tools/0/function", f"the form of {form}")
+            for tool, form in (
+                ({"type": "function", "name": "search", "parameters": {}}, "the Responses API"),
+                ({"name": "search", "input_schema": {}}, "the Anthropic API"),
+            )
         ),
     ],
 )
@@ -145,6 +155,22 @@ def test_a_bad_row_is_named_by_line_and_pointer(item: Any, pointer: str, text: s
     assert (error.line, error.pointer) == (2, pointer)
     assert text in error.message
     assert str(error).startswith("Line 2")
+
+
+def test_references_within_a_schema_of_a_function_are_good() -> None:
+    leaf = {"$anchor": "leaf", "enum": [None, "a"], "default": None}
+    parameters = {
+        "properties": {
+            "a": {"$ref": "#/$defs/leaf"},
+            "b": {"$ref": "#leaf"},
+            "c": {"$ref": "#"},
+            "d": {"const": {"$ref": "https://a.example/no-schema"}},
+        },
+        "$defs": {"leaf": leaf},
+    }
+    tool = {"type": "function", "function": {"name": "search", "parameters": parameters}}
+    [row] = rows({"messages": [USER], "tools": [tool]})
+    assert row.tools == [tool]
 
 
 def test_rows_of_a_job_without_tools_offer_any_tool() -> None:

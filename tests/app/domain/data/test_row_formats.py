@@ -11,6 +11,7 @@ from tests.support.cases import cases
 USER = {"role": "user", "content": "hi"}
 ANSWER = {"role": "assistant", "content": "hello"}
 CALL = {"id": "c", "type": "function", "function": {"name": "f", "arguments": "{}"}}
+BROKEN = {**CALL, "function": {"name": "f", "arguments": "{a:"}}
 TOOL = {"type": "function", "function": {"name": "search", "parameters": {"type": "object"}}}
 PAIR = {
     "input": {"messages": [USER], "tools": [TOOL], "parallel_tool_calls": False},
@@ -36,6 +37,7 @@ def _faults(method: MethodType, row: Any) -> list[str]:
             "parallel_tool_calls": True,
         },
         {"messages": [USER, ANSWER], "tools": None, "parallel_tool_calls": None},
+        {"messages": [{**USER, "tool_calls": None}, {"role": "assistant", "refusal": "No."}]},
     ],
 )
 def test_good_supervised_rows(row: Any) -> None:
@@ -60,10 +62,7 @@ def test_good_supervised_rows(row: Any) -> None:
         ({"messages": [USER, ANSWER], "tools": [TOOL, TOOL]}, ["/tools/1/function/name"]),
         (
             {"messages": [{"role": "bot"}, "x"], "tools": {}, "parallel_tool_calls": 1},
-            [
-                *("/messages/0/role", "/messages/0/content", "/messages/1"),
-                *("/tools", "/parallel_tool_calls"),
-            ],
+            ["/messages/0/role", "/messages/1", "/tools", "/parallel_tool_calls"],
         ),
     ],
 )
@@ -81,6 +80,7 @@ def test_good_preference_rows() -> None:
         PAIR,
         {**PAIR, "input": {"messages": [USER]}},
         {**PAIR, "preferred_output": [called]},
+        {**PAIR, "non_preferred_output": [{**called, "tool_calls": [BROKEN]}]},
     ):
         assert _faults("dpo", row) == []
 
@@ -90,7 +90,7 @@ def test_good_preference_rows() -> None:
     [
         ({"input": None}, ["/input"]),
         ({"input": {"messages": []}}, ["/input/messages"]),
-        ({"input": {"messages": [USER], "tools": [{}]}}, ["/input/tools/0"]),
+        ({"input": {"messages": [USER], "tools": [{}]}}, ["/input/tools/0/type"]),
         ({"input": {"messages": [USER], "parallel_tool_calls": 0}}, ["/input/parallel_tool_calls"]),
         ({"preferred_output": []}, ["/preferred_output"]),
         ({"preferred_output": [ANSWER, ANSWER]}, ["/preferred_output"]),
@@ -113,8 +113,8 @@ def test_all_faults_of_a_reinforcement_row_are_reported() -> None:
     row = {"messages": [USER, ANSWER], "tools": [TOOL, {"type": "function"}]}
     assert _faults("reinforcement", row) == [
         "/messages/1/role",
-        "/tools/0/function/name",
         "/tools/1/function",
+        "/tools/0/function/name",
     ]
     good = {"messages": [USER], "tools": [TOOL]}
     assert check_row("reinforcement", json.dumps(good).encode(), 1, job_tools={"search"}) == good

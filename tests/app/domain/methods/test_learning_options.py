@@ -1,6 +1,7 @@
 from typing import Any
 
 from app.jobs.learning import shown_learning
+from app.jobs.reinforcement import ReinforcementMethod
 from tests.support.cases import cases
 from tests.support.learning.options import BASE, resolved
 
@@ -14,6 +15,8 @@ OBJECTIVE = {
     "clamp_limit_stop": False,
     "kl_coefficient": 0.0,
 }
+CHECK = {"type": "exact_match", "reference": "{{item.a}}"}
+JUDGE = {"type": "ai_judge", "model": "judge"}
 PPO = {"type": "ppo", "epsilon": 0.2, "epsilon_high": 0.2, "dual_clip": None}
 PLAIN = {"truncation": None, "sequence_mask": None, "max_log_ratio": 20.0}
 TRUNCATED = {**PLAIN, "truncation": {"level": "token", "cap": 2.0}}
@@ -90,6 +93,42 @@ def test_mismatch_is_shown_whole(sent: dict[str, Any], shown: dict[str, Any]) ->
         else:
             assert resolved[name] == value
     assert resolved.keys() == PLAIN.keys()
+
+
+@cases(
+    ("mode", "sent", "band"),
+    [
+        ({}, {}, (0.99, 1.01)),
+        ({"mode": {"type": "streaming"}}, {}, (0.99, 1.01)),
+        (ASYNC, {}, (0.5, 2.0)),
+        (ASYNC, {"low": 0.99}, (0.99, 2.0)),
+        (STALE, {"low": 0.99, "high": 1.01}, (0.99, 1.01)),
+    ],
+)
+def test_a_band_is_wide_where_rollouts_are_of_older_versions(
+    mode: dict[str, Any], sent: dict[str, Any], band: tuple[float, float]
+) -> None:
+    mask = {"sequence_mask": {"type": "geometric_mean", **sent}}
+    shown = shown_learning({**mode, "mismatch": mask}, BASE)["mismatch"]["sequence_mask"]
+    assert (shown["low"], shown["high"]) == band
+
+
+@cases(
+    ("grader", "sent", "penalty"),
+    [
+        (CHECK, {}, 0.02),
+        (JUDGE, {}, 0.0),
+        (JUDGE, {"token_penalty": 0.1}, 0.1),
+        ({"type": "multi", "graders": {"c": CHECK, "j": JUDGE}, "calculate_output": "j"}, {}, 0.0),
+        ({"type": "multi", "graders": {"c": CHECK, "j": JUDGE}, "calculate_output": "c"}, {}, 0.02),
+    ],
+)
+def test_a_judge_of_groups_has_no_token_penalty_of_its_own_accord(
+    grader: dict[str, Any], sent: dict[str, Any], penalty: float
+) -> None:
+    options = {"grader": grader, "objective": sent}
+    shown = shown_learning(options, BASE, model=ReinforcementMethod)
+    assert shown["objective"]["token_penalty"] == penalty
 
 
 def test_objective_is_shown_whole() -> None:

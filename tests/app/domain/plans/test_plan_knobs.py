@@ -100,14 +100,14 @@ def test_more_drift_guard_is_more_distance_cost_and_a_lower_rate(kind: MethodTyp
         assert (betas[0], betas[50], betas[100]) == (0.01, 0.1, 1.0)
 
 
-def test_more_creativity_is_never_a_lower_temperature_or_entropy_floor() -> None:
+def test_more_creativity_is_never_a_lower_temperature_or_entropy_share() -> None:
     creative = [Knobs(creativity=position) for position in range(101)]
     temperatures = values("reinforcement", "hyperparameters.eval_temperature", creative)
-    floors = values("reinforcement", "stop.entropy_collapse.below", creative)
+    shares = values("reinforcement", "stop.entropy_collapse.share", creative)
     assert temperatures == sorted(set(temperatures))
-    assert floors == sorted(set(floors))
+    assert shares == sorted(set(shares))
     assert (temperatures[0], temperatures[50], temperatures[100]) == (0.5, 1.0, 1.5)
-    assert (floors[0], floors[50], floors[100]) == (0.005, 0.02, 0.08)
+    assert (shares[0], shares[50], shares[100]) == (0.025, 0.1, 0.4)
 
 
 def test_more_effort_is_more_rollouts_samples_and_passes() -> None:

@@ -63,7 +63,7 @@ def test_every_turn_and_every_call_becomes_a_span() -> None:
             {"role": "tool", "tool_call_id": "call_calculator", "content": "2"},
             {"role": "assistant", "content": "done"},
         ],
-        [a_turn(a_call("lookup"), a_call("calculator", "http_404")), a_turn()],
+        [a_turn(a_call("lookup"), a_call("calculator", "http_404")), {**a_turn(), "row": 1}],
     )
     trace = trace_of(row, model="m", model_config={"seed": 1})
     spans = trace["spans"]
@@ -88,6 +88,7 @@ def test_every_turn_and_every_call_becomes_a_span() -> None:
     assert (lookup["error"], lookup["duration_s"]) == (None, 0.25)
     assert calculator["error"] == {"message": "http_404"}
     assert len(last["span_data"]["input"]) == len(EARLIER) + 3
+    assert last["row"] == 1, "its context was rendered anew"
     assert last["span_data"]["output"] == [
         {"role": "assistant", "content": "done", "recipient": "all"}
     ]

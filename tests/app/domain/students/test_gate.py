@@ -38,5 +38,13 @@ def test_a_target_is_unchanged_if_no_row_won_or_lost(
     assert verdict(target_comparison(report), [SAME])[0] == passes
 
 
+def test_a_target_is_compared_at_the_temperature_of_a_student() -> None:
+    sampled = {"difference": -0.3, "difference_ci95": [-0.5, -0.1]}
+    best = {"difference": 0.5, "difference_ci95": [0.3, 0.7]}
+    report = {"rows": 20, "reward": sampled, "greedy": {"rows": 18, "reward": best}}
+    found = target_comparison(report)
+    assert (found.difference, found.rows, found.passes) == (0.5, 18, True)
+
+
 def test_a_missing_interval_excludes_nothing() -> None:
     assert not Comparison("target", 1.0, None, 100).passes

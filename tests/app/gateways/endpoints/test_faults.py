@@ -37,5 +37,5 @@ def test_a_fault_of_an_environment_names_no_tool_of_the_answer() -> None:
     with pytest.raises(EndpointFault) as caught:
         read_reset(EgressReply(200, {}, body, 0.1), before=[user])
     assert str(caught.value) == (
-        "`tools[1].function.name` is the name of an earlier tool: one is listed twice"
+        "`tools[1].function.name`: 'tools[0]' has the same name: one tool is listed twice"
     )

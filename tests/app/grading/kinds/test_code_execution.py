@@ -265,6 +265,26 @@ def test_a_labelled_block_comes_before_one_without_a_label(text: str, code: str)
     assert code_of(text) == code
 
 
+@pytest.mark.parametrize(
+    ("code", "stdout", "score"),
+    [
+        ("print(0.1 + 0.2)", "0.3", 1),
+        ("print('x =', 2.0, [1e3, 0.1 + 0.2])", "x = 2 [1000, 0.3]\n", 1),
+        ("print(1 / 3)", "0.333", 0),
+        ("print('007', 3)", "7 3", 0),
+        ("print('  *')", "*", 0),
+        ("print('v1.10')", "v1.1", 0),
+        ("print(9007199254740993)", "9007199254740992", 0),
+        ("print(1.0, 2)", "1", 0),
+    ],
+)
+async def test_printed_numbers_are_compared_as_returned_ones(
+    sandbox: RunningSandbox, code: str, stdout: str, score: float
+) -> None:
+    tests = {"tests": [{"stdin": "", "stdout": stdout}]}
+    assert (await scored(PROGRAM, code, item=tests, sandbox=sandbox.client)).score == score
+
+
 @cases(
     ("value", "expected", "same"),
     [

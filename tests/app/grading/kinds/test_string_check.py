@@ -57,4 +57,5 @@ async def test_a_key_that_the_row_lacks_is_a_fault_and_no_score() -> None:
     )
     assert caught.value.kind == ITEM_MISSING
     assert caught.value.errors.raised == ("invalid_variable_error",)
-    assert (await scorer("eq", "{{ item.answer }}").score(request("null", None))).score == 1.0
+    with pytest.raises(ScoreFault, match=r"item\.answer"):
+        await scorer("eq", "{{ item.answer }}").score(request("null", None))

@@ -15,6 +15,7 @@ from app.graders.kinds.tool_call import matches
 from app.graders.scorer import ScoreFault
 from tests.support.cases import cases
 from tests.support.grading.scores import scored
+from tests.support.rendering.format_cases import BROKEN, MARKED, READ
 
 ARGUMENTS = {"city": "Ulm", "days": 3}
 EXPECTED = [{"name": "forecast", "arguments": ARGUMENTS}]
@@ -65,6 +66,19 @@ FORMS = {
 @cases("form", FORMS)
 async def test_each_form_of_a_right_call_scores_1(form: str) -> None:
     assert (await scored(GRADER, FORMS[form], item={"calls": EXPECTED})).score == 1.0
+
+
+@cases(("text", "arguments"), [(row[1], row[-1]) for row in (*READ, *MARKED)])
+async def test_each_format_of_a_family_is_read(text: str, arguments: Any) -> None:
+    expected = [{"name": "f", "arguments": each} for each in arguments]
+    assert (await scored(GRADER, text, item={"calls": expected})).score == 1.0
+
+
+@cases("text", [row[1] for row in BROKEN])
+async def test_no_call_is_lost_in_silence(text: str) -> None:
+    result = await scored(GRADER, text, item={"calls": EXPECTED})
+    assert result.score == 0
+    assert result.errors.sample_parse_error is not (result.sub_scores.get("calls", 0) > 0)
 
 
 def chat(*calls: tuple[str, Any]) -> list[dict[str, Any]]:

@@ -212,6 +212,21 @@ def test_rows_are_made_of_rollouts_first(tmp_path: Path) -> None:
     assert found.readings[0].filename == "job.jsonl"
 
 
+def test_a_conversation_with_a_call_that_was_not_parsed_is_a_row(tmp_path: Path) -> None:
+    """Its `tool` message answers no call, and a chat takes it for the mark."""
+    played: dict[CurriculumSplit, Path] = {"training": written(tmp_path / "train.jsonl", [row(0)])}
+    told = {"role": "tool", "tool_call_id": "call_1", "name": "(unparsable)", "content": "Error: …"}
+    said = [{"role": "assistant", "content": text} for text in ("<tool_call>", "42")]
+    messages = [*row(0)["messages"], said[0], told, said[1]]
+    rollout = {"split": "train", "prompt_index": 0, "reward": 1.0, "messages": messages}
+    rollouts = written(tmp_path / "rollouts.jsonl", [rollout])
+    made = PlayedRollouts(0, RolloutFiles(rollouts, played), tmp_path / "made.jsonl", "job.jsonl")
+    found = gathered(tmp_path, made, method="supervised")
+    [learned] = found.first_rows
+    assert learned["messages"][1]["tool_call_error"]["tool_call_id"] == "call_1"
+    assert found.findings.error is None
+
+
 def test_one_row_more_than_a_curriculum_has_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -41,7 +41,7 @@ def group(prompt: int = 0, *, scores: tuple[float, ...] = (1.0, 1.0, 0.0)) -> li
         scored(("train", 1, prompt, BAD), scores[2], sampled=10),
     ]
     for number, rollout in enumerate(rollouts):
-        tokens = rollout.trajectory.tokens
+        tokens = rollout.trajectory.row.tokens
         tokens[3:] = [40 + 25 * number + prompt + index for index in range(len(tokens) - 3)]
     return rollouts
 
@@ -52,9 +52,9 @@ def likelier(
     """Returns the nats that each rollout of the first prompt gains in one small descent step."""
     learning = resolved(BASE, **sent)
     for rollout in (rollout for its in rollouts for rollout in its):
-        tokens, mask = rollout.trajectory.tokens, rollout.trajectory.mask
+        tokens, mask = rollout.trajectory.row.tokens, rollout.trajectory.row.mask
         lp = [0.0, *trainer.logprobs(tokens)]
-        rollout.trajectory.logprobs[:] = [v * m for v, m in zip(lp, mask, strict=True)]
+        rollout.trajectory.row.logprobs[:] = [v * m for v, m in zip(lp, mask, strict=True)]
     config = GroupConfig(
         min_group_share=0.75,
         shaping=shaping_config(learning.objective),
@@ -63,11 +63,11 @@ def likelier(
     samples = samples_of(
         settled_groups([prepare(scored_group(its), config) for its in rollouts], config)
     )
-    before = [sum(trainer.logprobs(rollout.trajectory.tokens)[2:]) for rollout in rollouts[0]]
+    before = [sum(trainer.logprobs(rollout.trajectory.row.tokens)[2:]) for rollout in rollouts[0]]
     kept = {name: p.detach().clone() for name, p in trainer.parameters.items()}
     for name, gradient in gradients(trainer, samples).items():
         trainer.parameters[name].data.sub_(STEP * gradient)
-    after = [sum(trainer.logprobs(rollout.trajectory.tokens)[2:]) for rollout in rollouts[0]]
+    after = [sum(trainer.logprobs(rollout.trajectory.row.tokens)[2:]) for rollout in rollouts[0]]
     for name, value in kept.items():
         trainer.parameters[name].data.copy_(value)
     return [b - a for a, b in zip(before, after, strict=True)]

@@ -1,9 +1,15 @@
 import pytest
 
 from app.kit.ids import SampleKey
-from app.rollouts.trajectory import StopReason, ToolCallRecord, Trajectory, Turn
+from app.rollouts.trajectory import StopReason, TokenRow, ToolCallRecord, Trajectory, Turn
 from tests.support.cases import cases
-from workers.learning.advantages import ShapedReward, ShapingConfig, shape
+from workers.learning.advantages import (
+    ShapedReward,
+    ShapingConfig,
+    centred_advantages,
+    order_equals,
+    shape,
+)
 
 NOTHING = ShapingConfig(token_penalty=0.0)
 
@@ -32,9 +38,9 @@ def rollout(
     )
     return Trajectory(
         key=SampleKey("job", "train", 1, 0, 0),
-        tokens=[0] * (sampled + 1),
-        mask=[0] + [1] * sampled,
-        logprobs=[0.0] * (sampled + 1),
+        rows=[
+            TokenRow([0] * (sampled + 1), [0] + [1] * sampled, [0.0] * (sampled + 1)),
+        ],
         turns=[Turn((), (), 0, "", 0, "stop", tool_calls=records)],
         stop_reason=stop,
     )
@@ -80,6 +86,29 @@ def test_clamp_on_limit_stop(stop: StopReason) -> None:
     assert shape(-0.7, rollout(stop=stop), config).value == -0.7
     assert shape(0.7, rollout(), config).value == 0.7
     assert shape(0.7, rollout(stop=stop), NOTHING).value == 0.7
+
+
+@cases(
+    ("rewards", "lengths"),
+    [
+        ([0.0, 0.48, 1.0], [10, 40, 10]),  # 0.013 below the mean
+        ([0.0, 0.52, 1.0], [10, 40, 10]),
+        ([0.0, 0.0, 0.0, 1.0, 0.26], [1, 1, 1, 1, 1000]),
+        ([0.9, 0.1, 0.5000001], [1, 1, 1000]),
+    ],
+)
+def test_the_light_token_penalty_turns_no_advantage_against_the_grader(
+    rewards: list[float], lengths: list[int]
+) -> None:
+    config = ShapingConfig(token_penalty=0.5, token_budget=40)
+    shaped = [
+        shape(reward, rollout(sampled=length), config)
+        for reward, length in zip(rewards, lengths, strict=True)
+    ]
+    values = [0.0 if one is None else one.value for one in order_equals(shaped)]
+    by_grader, trained = centred_advantages(rewards), centred_advantages(values)
+    assert [each > 0 for each in trained] == [each > 0 for each in by_grader]
+    assert trained != by_grader
 
 
 def test_only_the_light_token_penalty_is_no_distinction() -> None:

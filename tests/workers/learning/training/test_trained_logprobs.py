@@ -3,7 +3,9 @@
 from dataclasses import replace
 
 import pytest
+import torch
 
+from tests.support.learning.gradients import gradients, warmed
 from tests.support.learning.samples import MakeTrainer, random_samples
 from workers.learning.lora_trainer import LoraTrainer
 from workers.learning.trainer import TrainingSample
@@ -92,3 +94,26 @@ def test_unread_log_probs_do_not_outlive_the_next_step(make_trainer: MakeTrainer
     expected = computed(trainer, samples[:2])
     trainer.update(samples[:2])
     assert_rows(trainer.trained_logprobs(), expected)
+
+
+@pytest.mark.parametrize("kl_coefficient", [0.0, 0.5])
+def test_a_rollout_in_two_rows_is_trained_as_it_is_in_one(
+    make_trainer: MakeTrainer, kl_coefficient: float
+) -> None:
+    """Each sampled token counts once; the second row repeats the first turn as its context."""
+    trainer = warmed(make_trainer, options={"kl_coefficient": kl_coefficient})
+    whole, *others = [replace(sample, group="a") for sample in random_samples(9, count=3)]
+    sampled = [position for position, trained in enumerate(whole.mask) if trained]
+    cut = sampled[len(sampled) // 2]
+    first = replace(
+        whole, tokens=whole.tokens[:cut], mask=whole.mask[:cut], logprobs=whole.logprobs[:cut]
+    )
+    second = replace(whole, mask=[0] * cut + list(whole.mask[cut:]))
+    assert first.trained_tokens
+    in_one = gradients(trainer, [whole, *others])
+    [one, *_] = trainer.trained_logprobs()
+    in_two = gradients(trainer, [first, second, *others])
+    [before, behind, *_] = trainer.trained_logprobs()
+    assert [*(before or ()), *(behind or ())] == pytest.approx(one, abs=1e-5)
+    for name, gradient in in_one.items():
+        torch.testing.assert_close(in_two[name], gradient, atol=1e-5, rtol=1e-3)

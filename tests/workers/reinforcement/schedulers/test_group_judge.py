@@ -45,7 +45,7 @@ async def test_siblings_train_by_their_rank(build: Callable[[SchedulerContext], 
         assert len({rollout.key.group for rollout in group}) == 1
         mean = sum(expected) / 4
         for rollout, rank in zip(group, expected, strict=True):
-            advantages[tuple(rollout.trajectory.tokens)] = rank - mean
+            advantages[tuple(rollout.trajectory.row.tokens)] = rank - mean
     assert len(judge.asked) == 2 * 4, "once per group"
     assert {len(request.conversations) for request in judge.asked} == {4}
     assert len(stage.trainer.samples) == 2 * 16

@@ -47,7 +47,8 @@ def trainer() -> LoraTrainer:
 def own(rollout: ScoredRollout) -> list[float] | None:
     if rollout.advantage is None:
         return None
-    return logprobs_of(TrainingSample.of(rollout.trajectory, rollout.advantage))
+    rows = TrainingSample.of_rollout(rollout.trajectory, rollout.advantage)
+    return [logprob for row in rows for logprob in logprobs_of(row)]
 
 
 @cases("build", MODES, ids=NAMES)
@@ -86,9 +87,14 @@ async def test_they_are_those_that_the_trainer_computes_of_the_whole_rollout(bui
             assert rollout.trainer_logprobs is None
         elif rollout.advantage:
             trained += 1
-            tokens, mask = rollout.trajectory.tokens, rollout.trajectory.mask
-            pairs = zip(before.logprobs(tokens), mask[1:], strict=True)
-            expected = [logprob for logprob, is_sampled in pairs if is_sampled]
+            expected = [
+                logprob
+                for row in rollout.trajectory.rows
+                for logprob, is_sampled in zip(
+                    before.logprobs(row.tokens), row.mask[1:], strict=True
+                )
+                if is_sampled
+            ]
             assert rollout.trainer_logprobs == pytest.approx(expected, abs=1e-4)
     assert trained > 4
 

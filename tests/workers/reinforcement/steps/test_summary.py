@@ -50,6 +50,7 @@ def test_every_value_is_the_mean_over_graded_rollouts() -> None:
         names.REASONING_TOKENS_MEAN: 1.0,
         names.PROMPT_TOKENS_MEAN: 3.0,
         names.TURNS_MEAN: 1.0,
+        names.ROWS_MEAN: 1.0,
         names.TOOL_PARSE_ERRORS_MEAN: 1 / 3,
         names.LIMIT_STOP_SHARE: 1 / 3,
         names.TOOL_CALLS_MEAN: 1.0,

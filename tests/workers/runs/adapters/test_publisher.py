@@ -85,7 +85,7 @@ def _publisher(
 
 
 async def _step(publisher: Publisher, context: RunContext, step: int) -> None:
-    probe = scored(("train", step, 0, 0), 1.0).trajectory.tokens
+    probe = scored(("train", step, 0, 0), 1.0).trajectory.row.tokens
     adapter = await publisher.publish(TrainedStep(step, probe=probe))
     async with context.unit() as unit:
         await unit.jobs.commit_step(

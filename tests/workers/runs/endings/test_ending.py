@@ -1,16 +1,31 @@
 """Ends besides success, and the retry of a run after a fault of the service."""
 
+import json
+from dataclasses import replace
+
 import pytest
+from typing_extensions import override
 
 from app.jobs.jobs import Caps, Job, JobStatus, Usage
+from app.kit.egress import EgressReply, EgressRequest
 from app.kit.errors import LeaseLost, RunFailed
 from app.kit.leases import Lease
 from app.models.engine import EngineUnavailable
 from app.rollouts.metrics import MetricPoint
+from tests.support.cases import cases
+from tests.support.runs.real_run import QUIET, RealRuns, Script
 from tests.support.runs.world import World
 from workers.job_child import job_run
 from workers.runs.context import RunContext
 from workers.runs.job import RunEnding
+
+
+class AbsentEarnsNothing(Script):
+    @override
+    def __call__(self, request: EgressRequest) -> EgressReply:
+        if json.loads(request.body)["item"].get("tags"):
+            return EgressReply(200, {}, b'{"score": 0.0}', 0.0)
+        return super().__call__(request)
 
 
 def _ending(context: RunContext, job: Job) -> RunEnding:
@@ -56,6 +71,49 @@ async def test_the_text_of_an_unknown_fault_stays_in_the_service(world: World) -
     assert (await world.messages(job)) == [
         "The run met an internal error 1 times without progress: KeyError"
     ]
+
+
+@cases(
+    ("valid", "verdict", "level", "words"),
+    [
+        (
+            (0.1, 0.1, 0.1, 0.1, 0.9),  # base, two steps, and the two models of the report
+            *(
+                "gain",
+                "info",
+                "The report has a gain in reward of +0.8 over 10 rows, 95 % interval",
+            ),
+        ),
+        (
+            (0.5,),
+            *("no_clear_gain", "warn", "No clear gain in reward: +0 over 10 rows, 95 % interval"),
+        ),
+    ],
+)
+async def test_the_last_event_says_whether_the_report_shows_a_gain(
+    runs: RealRuns, valid: tuple[float, ...], verdict: str, level: str, words: str
+) -> None:
+    job = await runs.job(stop=QUIET, nothing_to_learn={"action": "off"})
+    ended = await runs.run(job, Script(valid=valid))
+    assert (ended.status, ended.verdict) == (JobStatus.SUCCEEDED, verdict)
+    completed, last = (await runs.events(job))[-2:]
+    assert completed.message == "The job has successfully completed"
+    assert (last.level, last.data) == (level, {"verdict": verdict})
+    assert last.message.startswith(words)
+    assert (await runs.report(job))["verdict"] == verdict
+
+
+async def test_rows_of_a_tag_that_never_earn_are_told(runs: RealRuns) -> None:
+    """Half of the rows are tagged, and the grader gives them nothing."""
+    tagged = [{**row, "tags": ["absent"]} if n % 2 else row for n, row in enumerate(runs.rows)]
+    job = await replace(runs, rows=tagged).job(
+        stop={**QUIET, "never_earned": {"steps": 2}}, hyperparameters={"n_epochs": 3}
+    )
+    await runs.run(job, AbsentEarnsNothing())
+    assert set((await runs.curve(job, "reward/tag/absent")).values()) == {0.0}
+    (told,) = [event for event in await runs.events(job) if "stop_rule" in (event.data or {})]
+    assert told.level == "warn"
+    assert "did better than 0 in reward/tag/absent: what is never sampled" in told.message
 
 
 async def test_an_overtaken_claim_ends_nothing(world: World) -> None:

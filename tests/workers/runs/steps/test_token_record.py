@@ -15,6 +15,7 @@ from app.rollouts.trajectory import (
     RecordedTurn,
     ScoredRollout,
     TokenRecord,
+    TokenRow,
     Trajectory,
     Turn,
 )
@@ -32,9 +33,7 @@ def rollout(turns: Sequence[Turn], **values: Any) -> ScoredRollout:
     logprobs = [logprob for one in turns for logprob in one.logprobs]
     trajectory = Trajectory(
         SampleKey("ftjob-1", "train", 1, 0, 0),
-        tokens=[9, *range(len(logprobs))],
-        mask=[0, *(1 for _ in logprobs)],
-        logprobs=[0.0, *logprobs],
+        rows=[TokenRow([9, *range(len(logprobs))], [0, *(1 for _ in logprobs)], [0.0, *logprobs])],
         turns=list(turns),
     )
     return ScoredRollout(trajectory, **{"grade": Grade(1.0), **values})

@@ -10,7 +10,7 @@ from uuid import uuid4
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
-from app.files.conversations import unsupported_value
+from app.files.shape_faults import unsupported_value
 from app.kit.errors import InvalidRequest
 from app.kit.faults import fault_clause
 from app.rollouts.renderer import Renderer, fitting_prompt_ids

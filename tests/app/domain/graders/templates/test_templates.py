@@ -21,7 +21,8 @@ SAMPLE: dict[str, Any] = {
     "output_reasoning_summary": None,
 }
 ITEM: dict[str, Any] = {
-    "answer": "{{ item.other }}", "n": 1.5, "none": None, "key with space": "x", "ü": "y", "a-b": 1,
+    "answer": "{{ item.other }}", "n": 1.5, "none": None, "tools": None, "key with space": "x",
+    "ü": "y", "a-b": 1,
 }  # fmt: skip
 
 
@@ -41,7 +42,8 @@ ITEM: dict[str, Any] = {
         ("{{ sample.output_json.flag }}", "true"),
         ("{{ sample.output_json.7 }}", "seven"),
         ("{{ sample.output_json[7] }}", "seven"),
-        ("{{ item.none }}", "null"),
+        ("{{ item.tools }}", "null"),
+        ("50 % { #1 }", "50 % { #1 }"),
         ('{{ item["key with space"] }}', "x"),
         ("{{ item['n'] }}{{ item.ü }}{{ item.a-b }}", "1.5y1"),
         ("{{ item.answer }}", "{{ item.other }}"),
@@ -56,7 +58,7 @@ def test_rendering(text: str, expected: str) -> None:
     [
         *("item.absent", "item.n.deeper", "sample.output_tools[1]", "sample.output_tools.name"),
         *("sample.output_text[0]", "sample.output_reasoning_summary", "sample.output_json.nothing"),
-        *("item.none.x", "sample.output_json.a.b", "sample.output_audio"),
+        *("item.none", "item.none.x", "sample.output_json.a.b", "sample.output_audio"),
     ],
 )
 def test_a_path_that_leads_nowhere_is_named(path: str) -> None:
@@ -81,6 +83,10 @@ def test_a_path_that_leads_nowhere_is_named(path: str) -> None:
         ("{{ sample.output_text.__class__() }} {{ item[x] }}", "not a path"),
         ("{{ item" + ".a" * 65 + " }}", "not a path"),
         ("{{ item.a }}" * 1001, "more than 1000"),
+        ("x {% if item.a %}{{ item.a }}{% endif %}", "'{% if item.a %}' is plain text"),
+        ("{# note #}{{ item.a }}", "no statements and comments"),
+        ("{{ item.a }} %}", "no statements"),
+        ("{{ item.a }}#}", "no statements"),
     ],
 )
 def test_wrong_syntax_is_reported(text: str, part: str) -> None:

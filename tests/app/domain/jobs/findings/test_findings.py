@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from app.jobs.findings import findings, report_finding
+from app.jobs.findings import findings, read_verdict, report_finding
 from app.jobs.intervals import paired_gain
 from app.jobs.methods import stored_method
 from app.kit.ids import Split
@@ -40,6 +40,21 @@ def test_a_rule_reports_while_its_condition_holds_and_not_after() -> None:
     assert "in 6 steps" in reason
     off = {"stop": {"zero_variance": {"action": "off"}}}
     assert [text for text in said(now, **off) if text.startswith("Every group's")] == []
+
+
+def test_a_solved_task_is_one_piece_of_good_news() -> None:
+    check = {"type": "exact_match", "reference": "{{item.a}}"}
+    flat: dict[tuple[str, Split], Curve] = {
+        ("groups/trained", "train"): steps(*[0.0] * 6),
+        ("groups/zero_variance", "train"): steps(*[4.0] * 6),
+        ("train/entropy", "train"): steps(*[1.0] * 5, *[0.01] * 5),
+        ("reward/mean", "valid"): {0: 0.2, 4: 0.9},
+    }
+    assert len(said(flat, grader=check)) == 4, "three faults, and the gain"
+    flat["reward/mean", "valid"] = {0: 0.2, 4: 1.0}
+    gain, news = said(flat, grader=check)
+    assert news.startswith("Validation reward/mean has reached 1, the highest reward: the task is")
+    assert gain.startswith("No clear difference yet"), "its noise is not known"
 
 
 def test_a_target_that_was_reached_is_good_news() -> None:
@@ -199,27 +214,46 @@ def test_the_gain_of_each_row_decides_where_it_is_known() -> None:
 
 
 @cases(
-    ("measured", "severity", "words"),
+    ("measured", "verdict", "severity", "words"),
     [
-        ({"difference": 0.3, "difference_ci95": [0.1, 0.5]}, "good", "a gain in reward of +0.3 "),
-        ({"difference": 0.3, "difference_ci95": [-0.1, 0.5]}, "unclear", "No clear difference"),
-        ({"difference": 0.0, "difference_ci95": [0.0, 0.0]}, "unclear", "No clear difference"),
-        ({"difference": -0.3, "difference_ci95": [-0.5, -0.1]}, "warn", "interval -0.5 to -0.1"),
-        ({"difference": 0.3, "difference_ci95": None}, "unclear", "too few of them differ for"),
+        (
+            {"difference": 0.3, "difference_ci95": [0.1, 0.5]},
+            *("gain", "good", "a gain in reward of +0.3 "),
+        ),
+        (
+            {"difference": 0.03, "difference_ci95": [-0.04, 0.11]},
+            *("no_clear_gain", "unclear"),
+            "No clear gain in reward: +0.03 over 12 rows, 95 % interval -0.04 to +0.11.",
+        ),
+        (
+            {"difference": 0.0, "difference_ci95": [0.0, 0.0]},
+            *("no_clear_gain", "unclear", "No clear gain"),
+        ),
+        (
+            {"difference": -0.3, "difference_ci95": [-0.5, -0.1]},
+            *("loss", "warn", "a loss in reward of -0.3 over 12 rows, 95 % interval -0.5 to -0.1"),
+        ),
+        (
+            {"difference": 0.3, "difference_ci95": None},
+            *("no_clear_gain", "unclear", "too few of them differ for"),
+        ),
+        ({}, "not_measured", "unclear", "The report has no row to compare."),
     ],
 )
 @cases("wins_by", ["reward", "loss", None])
 def test_a_report_is_good_news_only_without_0_in_its_interval(
-    measured: dict[str, Any], severity: str, words: str, wins_by: str | None
+    measured: dict[str, Any], verdict: str, severity: str, words: str, wins_by: str | None
 ) -> None:
     name = wins_by or "reward"
-    if name == "loss":
+    if name == "loss" and measured:
         interval = measured["difference_ci95"]
         measured = {
             "difference": -measured["difference"],
             "difference_ci95": interval and [-interval[1], -interval[0]],
         }
-    found = report_finding({"rows": 12, "wins_by": wins_by, name: measured})
+    report = {"rows": 12, "wins_by": wins_by, name: measured}
+    found = report_finding(report)
+    assert read_verdict(report) == (verdict, found.text)
     assert (found.severity, words.replace("reward", name) in found.text) == (severity, True)
 
 

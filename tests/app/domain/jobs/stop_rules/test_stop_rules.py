@@ -133,12 +133,6 @@ def test_a_gap_is_of_the_training_since_the_validation_before() -> None:
     assert "is 0.3 better than validation" in said[0].reason
 
 
-def test_entropy_counts_trained_steps_only() -> None:
-    watch = _watch(entropy_collapse={"below": 0.1, "steps": 3})
-    entropies = [0.05, 0.05, 0.2, 0.05, None, 0.01, 0.09]
-    assert _train(watch, names.ENTROPY, entropies) == [7]
-
-
 def test_tokens_are_compared_with_the_first_steps() -> None:
     watch = _watch(token_growth={"ratio": 1.5, "steps": 2})
     lengths: list[float | None] = [10, 20, 22, 22, 22, 23, 10]
