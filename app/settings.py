@@ -303,8 +303,9 @@ class RunSettings(SettingsSection):
     memory that is free at the start. A micro-batch that does not fit is halved.
     """
     waiting_limit_s: float = Field(120.0, gt=0)
-    """Seconds after which a job that only waits for its endpoints is put back into the queue, if
-    another project's job waits for a worker, or one of the same project while they are down.
+    """Seconds after which a job is put back into the queue: if it only waits for its endpoints and
+    another project's job waits for a worker, or if one of them is down and any job waits. Shortly
+    before the calls of an endpoint that is down give up, if that is earlier.
     """
     episode_waiting_limit_s: float = Field(1800.0, gt=0)
     """Seconds that a rollout may wait for its HTTP environment, all calls of the episode and their

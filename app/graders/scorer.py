@@ -174,7 +174,7 @@ def sum_of_usages(usages: Iterable[JudgeUsage]) -> dict[str, TokenUsage]:
 
 class ScoreFault(Exception):
     """A missing score that is not the sample's fault: infrastructure, never a reward of 0. The
-    message is safe for the customer: no bodies, headers, addresses.
+    message is safe for the customer: credentials that were sent are hidden in it.
     """
 
     def __init__(

@@ -6,8 +6,10 @@ from datetime import datetime, timedelta
 from typing import Any, ClassVar, Final
 
 from sqlalchemy import ColumnElement, delete, exists, func, inspect, or_, select, tuple_, update
+from sqlalchemy.orm import aliased
 from typing_extensions import override
 
+from app.accounts.tables import ProjectTable
 from app.across_tenants import ClaimUnitOfWork, CrossTenantUnitOfWork, set_tenant
 from app.database import Database, ProjectUnitOfWork
 from app.events.store import log_end
@@ -22,7 +24,7 @@ from app.jobs.tables import (
 )
 from app.jobs.tables import FineTuningJobTable as Table
 from app.kit.errors import NotFound
-from app.kit.leases import WORKER_LOST, Lease, QueuedRows, lock_held
+from app.kit.leases import WORKER_LOST, Lease, QueuedRows, is_unleased, lock_held
 from app.kit.sql import Base, SessionRows
 from app.models.export_store import model_dropped
 from app.models.tables import TunedModelTable as Model
@@ -71,6 +73,25 @@ class TrackedJobsUnitOfWork(CrossTenantUnitOfWork):
         return [TrackedJob(*row) for row in rows]
 
 
+WAITS_FOR_WORKER: Final = "waits_for_worker"
+"""Value of `reason` in the data of this event."""
+WAITS_S: Final = 10.0
+"""Seconds in the queue after which a job is told why."""
+_LATE_S: Final = 60.0
+"""Seconds more in which a sweep finds it, so that sweeps read no jobs that wait for hours."""
+_MOST_TOLD: Final = 100
+
+
+def _why_waiting(held: int, *, of_project: int, limit: int) -> str:
+    if of_project >= limit:
+        return f"The job waits: its project runs {of_project} of at most {limit} jobs at once."
+    if not held:
+        return "The job waits for a worker: none has taken it yet, and none runs another job."
+    others = "another job" if held == 1 else "other jobs"
+    verb = "runs" if held == 1 else "run"
+    return f"The job waits for a worker: {held} of {held} {verb} {others}."
+
+
 class ClaimableJobs(QueuedRows):
     table: ClassVar[type[Table]] = Table
     limit_column = "max_running_jobs"
@@ -114,6 +135,49 @@ class ClaimableJobs(QueuedRows):
             f"{reason} {following} (attempt {attempts} of {limit}).",
             data={"error_code": code, "attempt": attempts},
         )
+
+    @override
+    async def tell_waiting(self, *, most_held: int) -> None:
+        """Once for each job: the first time that it has waited for a while."""
+        queued, own_limit = func.now() - Table.queued_at, ProjectTable.max_running_jobs
+        held = select(func.count(Table.id)).where(self._is_open(), Table.lease_until >= func.now())
+        of_project = aliased(Table)
+        held_by_project = (
+            select(func.count(of_project.id))
+            .where(
+                of_project.project_id == Table.project_id,
+                of_project.status.in_(self.open_states),
+                of_project.lease_until >= func.now(),
+            )
+            .correlate(Table)
+        )
+        waiting = (
+            select(
+                Table.id,
+                Table.project_id,
+                held.scalar_subquery().label("held"),
+                held_by_project.scalar_subquery().label("of_project"),
+                func.coalesce(own_limit, most_held).label("limit"),
+            )
+            .join(ProjectTable, ProjectTable.id == Table.project_id)
+            .where(
+                self._is_open(),
+                is_unleased(Table),
+                self._may_be_claimed_now(),
+                queued.between(timedelta(seconds=WAITS_S), timedelta(seconds=WAITS_S + _LATE_S)),
+            )
+            .order_by(Table.queued_at)
+            .limit(_MOST_TOLD)
+        )
+        for row in (await self._session.execute(waiting)).all():
+            await set_tenant(self._session, row.project_id)
+            await EventStore(self._session, row.project_id).append_once(
+                row.id,
+                level="info",
+                message=_why_waiting(row.held, of_project=row.of_project, limit=row.limit),
+                about=WAITS_FOR_WORKER,
+                data={"reason": WAITS_FOR_WORKER},
+            )
 
     @override
     async def pause_requested(self, lease: Lease) -> bool:

@@ -227,8 +227,8 @@ class FileSummary(DescribedFields):
 
 @dataclass(frozen=True, slots=True)
 class EndpointCheck(DescribedFields):
-    """Result of a HEAD request to a customer's address, or of the listing of an MCP server; no tool
-    is run.
+    """Result of a HEAD request to a customer's address, to a tool also of a call whose arguments
+    are no JSON, or of the listing of an MCP server.
     """
 
     param: str
@@ -236,9 +236,9 @@ class EndpointCheck(DescribedFields):
     name: str
     """Name of the tool or grader, or label of the MCP server."""
     reachable: bool
-    """True if it answered, whatever the status."""
+    """True if it answered, and not as every call of a wrong address or key is answered."""
     status: int | None
-    """HTTP status of the answer; `null` for an MCP server."""
+    """HTTP status of the answer to HEAD; `null` for an MCP server."""
     latency_ms: float | None
     """Milliseconds until the answer."""
     detail: str | None

@@ -37,11 +37,12 @@ from app.jobs.preflight import EndpointCheck, SampleRow
 from app.jobs.reinforcement import MAX_TOOLS, ReinforcementMethod
 from app.kit.egress import Egress, EgressFailure, EgressRequest, check_headers
 from app.kit.endpoint_pool import EndpointPool
-from app.kit.endpoints import CallSigner, EndpointFault
-from app.kit.errors import EndpointRefused, PreflightIssue, first_fault
+from app.kit.endpoints import CallSigner, EndpointFault, FaultKind
+from app.kit.errors import ENDPOINT_UNAVAILABLE, EndpointRefused, PreflightIssue, first_fault
 from app.kit.fields import parameter, value_of
 from app.kit.http import is_client_error
 from app.kit.ids import new_id
+from app.kit.replies import CREDENTIALS_REFUSED, WRONG_ADDRESS
 from app.tools.environment_calls import (
     CallRefused,
     EnvironmentCall,
@@ -54,6 +55,7 @@ from app.tools.environment_calls import (
 from app.tools.environments import PARAM, is_graded_by
 from app.tools.mcp_listings import SERVERS, ListingFault, clashes, functions_of
 from app.tools.mcp_servers import MAX_MCP_SERVERS, McpServerSpec, McpTool
+from app.tools.tool_calls import UNREADABLE_ARGUMENTS, ToolCall, call_tool, unread_status
 from app.tools.tools import new_trace_id
 
 NOT_FOUND: Final = "environment_not_found"
@@ -81,6 +83,15 @@ def _issue(called: CalledAddress, status: int) -> PreflightIssue | None:
     return PreflightIssue("warning", REFUSES, message, called.param)
 
 
+def _every_call(called: CalledAddress, answered: str) -> PreflightIssue:
+    message = (
+        f"Every call of `{called.name}` would be {answered}, as the call of a test was. Check its "
+        "address and headers; POST /v1/fine_tuning/alpha/tool/run calls it with your arguments."
+    )
+    return PreflightIssue("error", ENDPOINT_UNAVAILABLE, message, called.param)
+
+
+_TOOLS: Final = "method.reinforcement.tools["
 _PROBES: Final = 8
 MAX_ADDRESSES: Final = 128
 """Limit for one call, so that the service cannot be used to scan addresses."""
@@ -149,11 +160,15 @@ class EndpointProbes:
         return check, [PreflightIssue("warning", "endpoint_failing", message, called.param)]
 
     async def _begun(self, called: CalledAddress, check: EndpointCheck) -> _Probed:
-        """Tries `reset` of an environment, which tells more than HEAD; no other address."""
-        issue = await self._refused_reset(called) if called.param == f"{PARAM}.url" else None
+        """Calls an environment and a tool, which tells more than HEAD; no other address."""
+        issue: PreflightIssue | None = None
+        if called.param == f"{PARAM}.url":
+            issue = await self._refused_reset(called)
+        elif called.param.startswith(_TOOLS):
+            issue = await self._refused_call(called)
         if issue is None:
             return check, []
-        if issue.code == NOT_FOUND:
+        if issue.severity == "error":
             check = EndpointCheck(called.param, called.name, False, None, None, issue.message)
         return check, [issue]
 
@@ -179,6 +194,27 @@ class EndpointProbes:
             async with asyncio.timeout(_CLOSE_LIMIT_S):
                 await endpoint.call(close.request(called.headers), read_close, signer=self._signer)
         return None
+
+    async def _refused_call(self, called: CalledAddress) -> PreflightIssue | None:
+        """A tool can do nothing with arguments that are no JSON, and answers them as it may: only
+        what every call would meet is reported.
+        """
+        pool = EndpointPool(self._egress, timeout_s=_TIMEOUT_S, max_retries=0)
+        call = ToolCall(
+            called.name, UNREADABLE_ARGUMENTS, new_id("call_"), new_id("fc_"), new_trace_id()
+        )
+        request = call.request(called.headers)
+        try:
+            outcome = await call_tool(pool.endpoint(called.url), request, signer=self._signer)
+        except EndpointFault as fault:
+            if fault.status in CREDENTIALS_REFUSED:
+                return _every_call(called, fault.message)
+            if fault.kind is FaultKind.ERROR:  # it cannot read the arguments
+                return None
+            message = f"{called.name}: a call whose arguments are no JSON failed: {fault.message}."
+            return PreflightIssue("warning", "endpoint_failing", message, called.param)
+        status = unread_status(outcome.output, outcome.error)
+        return _every_call(called, f"answered {status}") if status in WRONG_ADDRESS else None
 
     async def listed(self, method: dict[str, Any]) -> ListedServers:
         inner = method.get("reinforcement")
@@ -332,10 +368,17 @@ class GraderTries:
                 await BoundedScorer(scorer, source=param).score(request)
         except (ScoreFault, TimeoutError) as fault:
             late = f"no answer in {_ANSWER_LIMIT_S:g} s"
+            said = fault.message if isinstance(fault, ScoreFault) else late
+            if _status_of(fault) in WRONG_ADDRESS | CREDENTIALS_REFUSED:
+                message = (
+                    f"No call of '{param}' would be graded, as one answer to the first row was "
+                    f"not: {said}. Check its address and headers."
+                )
+                return PreflightIssue("error", ENDPOINT_UNAVAILABLE, message, param, row.line)
             message = (
-                f"'{param}' gave no score for one answer to the first row: "
-                f"{fault.message if isinstance(fault, ScoreFault) else late}. A rollout that it "
-                "fails on is lost, not graded 0: check its address, its headers and what it returns"
+                f"'{param}' gave no score for one answer to the first row: {said}. A rollout that "
+                "it fails on is lost, not graded 0: check its address, its headers and what it "
+                "returns"
             )
             return PreflightIssue("warning", "grader_fails", message, param, row.line)
         return None
@@ -380,6 +423,12 @@ class GraderTries:
             return PreflightIssue("warning", "grader_not_tried", message, param)
         failures = [failure for task in attempts if (failure := task.result()) is not None]
         return _failures_issue(param, grader, failures, tried=len(rows)) if failures else None
+
+
+def _status_of(error: BaseException | None) -> int | None:
+    while error is not None and not isinstance(error, EndpointFault):
+        error = error.__cause__
+    return None if error is None else error.status
 
 
 class _SandboxFailed(Exception):

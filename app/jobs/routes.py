@@ -236,7 +236,8 @@ _BODY: dict[str, Any] = {
 )
 async def validate_job(request: Request, services: Services) -> FineTuningJobValidation:
     """Checks the body of a create call. Reports every fault at once, lengths, reachability of
-    endpoints and an estimate, and makes no job. Graders grade an answer; no tool is called.
+    endpoints and an estimate, and makes no job. Graders grade an answer; a tool gets a call that it
+    cannot run, with arguments that are no JSON.
     """
     body = await request.json() if await request.body() else None
     if not isinstance(body, dict):

@@ -169,6 +169,7 @@ OF_PROJECT: Final = 64
 _OF_ORGANIZATION: Final = 128
 MAX_BODY_BYTES: Final = 1_048_576
 _CONNECT_TIMEOUT_S: Final = 10.0
+_ENCODINGS: Final = frozenset({"br", "compress", "deflate", "gzip", "x-gzip", "zstd"})
 _RETRY_LOOKUP_S: Final = 10.0
 _NOTED_WAIT_S: Final = 0.1
 # Below the 5 s after which uvicorn and many proxies close an idle connection: a POST sent into a
@@ -264,7 +265,9 @@ class EgressClient:
         encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
         if encoding not in {"identity", ""}:
             response.close()
-            raise EgressFailure(FailureKind.BAD_ENCODING, "the reply is compressed")
+            named = f" (Content-Encoding: {encoding})" if encoding in _ENCODINGS else ""
+            words = f"answered {response.status} with a compressed body{named}; send it as it is"
+            raise EgressFailure(FailureKind.BAD_ENCODING, words)
         if response.method == "HEAD":
             return b""
         body, size, most = bytearray(), response.content_length or 0, self._max_body_bytes

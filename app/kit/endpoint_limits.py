@@ -77,6 +77,8 @@ NO_SERVER_PATIENCE_S: Final = 60.0
 """Longest patience where few calls found no server: their requests may have made it fail."""
 UNKNOWN_PATIENCE_S: Final = 120.0
 """Longest patience with an endpoint that has never answered: its address may be wrong."""
+MARGIN_S: Final = 10.0
+"""Time before the end of the patience in which a job can still be put back, and lose no call."""
 _FIRST_PAUSE_S: Final = 1.0
 _LONGEST_PAUSE_S: Final = 30.0
 PROBE_S: Final = 30.0
@@ -183,13 +185,14 @@ class Breaker:
     other call was answered after its first failure. Each doubt that no probe confirmed halves the
     patience with the next: their requests make the server fail. Other retries do not count: at the
     end of a step the only calls left may be retries of a tool that fails for some calls only, which
-    would look like an outage. `patience_s` after the outage began, all callers stop waiting:
-    otherwise each call would wait that long again for an endpoint that is unlikely to recover.
+    would look like an outage. `patience_s` after the outage began, one caller looks once more, and
+    all stop waiting: otherwise each call would wait that long again for an endpoint that is
+    unlikely to recover.
     """
 
     def __init__(self, clock: Clock, *, patience_s: float, is_known: bool = True) -> None:
         """`is_known` is false for an endpoint that may never have answered."""
-        self._clock, self._patience_s, self._is_known = clock, patience_s, is_known
+        self._clock, self._patience_s, self.is_known = clock, patience_s, is_known
         self._failed_calls: set[str] = set()
         self._found_nothing: set[str] = set()
         self._found_no_server: set[str] = set()
@@ -204,6 +207,7 @@ class Breaker:
         self._prober: str | None = None
         self._probed_at = 0.0
         self._doubt_s = NO_SERVER_PATIENCE_S
+        self._gave_up = False
         self._changed: asyncio.Future[None] | None = None
 
     @property
@@ -218,8 +222,24 @@ class Breaker:
     def patience_ends(self) -> float | None:
         if self._down_since is None:
             return None
-        most = self._patience_s if self._is_known else min(self._patience_s, UNKNOWN_PATIENCE_S)
+        most = self._patience_s if self.is_known else min(self._patience_s, UNKNOWN_PATIENCE_S)
         return self._down_since + (min(most, self._doubt_s) if self._is_doubtful else most)
+
+    def overdue_s(self, limit_s: float) -> float | None:
+        """Returns the seconds since the outage began, from `limit_s` on, or once its callers will
+        soon give up; `None` before.
+        """
+        if self._down_since is None or (ends := self.patience_ends) is None:
+            return None
+        down_s, patience_s = self._clock.now() - self._down_since, ends - self._down_since
+        if not self._is_doubtful:  # in doubt its callers try again, and do not give up
+            limit_s = min(limit_s, patience_s - min(MARGIN_S, patience_s / 4))
+        return down_s if down_s >= limit_s else None
+
+    @property
+    def never_came_up(self) -> bool:
+        """True for an endpoint that never answered and was down when its callers gave up."""
+        return self._gave_up and not self.is_known
 
     async def wait_to_send(self, call_id: str, *, deadline: float) -> bool:
         """Waits until the call may be sent, or returns false at its deadline or out of patience."""
@@ -232,8 +252,10 @@ class Breaker:
             if now >= self._next_probe_at:
                 self._prober, self._probed_at = call_id, now
                 return True
-            give_up_at = min(deadline, ends)
+            is_last_look = self._prober is not None and 0 <= self._probed_at - ends < PROBE_S
+            give_up_at = deadline if is_last_look else min(deadline, ends)
             if now >= give_up_at:
+                self._gave_up = self._gave_up or now >= ends
                 return False
             if self._changed is None:
                 self._changed = asyncio.get_running_loop().create_future()
@@ -250,12 +272,12 @@ class Breaker:
         self._failed_calls.clear()
         self._found_nothing.clear()
         self._found_no_server.clear()
-        self._down_since, self._pause_s = None, _FIRST_PAUSE_S
+        self._down_since, self._pause_s, self._gave_up = None, _FIRST_PAUSE_S, False
         self._notify()
 
     def answered(self) -> bool:
         was_open = self.is_open
-        self._is_known = True
+        self.is_known = True
         self._close()
         return was_open
 
@@ -276,7 +298,10 @@ class Breaker:
         if self.is_open:
             if self._prober == call_id:
                 self._pause_s = min(2 * self._pause_s, _LONGEST_PAUSE_S)
-                self._probe_at = self._clock.now() + self._pause_s
+                now = self._clock.now()
+                self._probe_at = now + self._pause_s
+                if (ends := self.patience_ends) is not None and now < ends:
+                    self._probe_at = min(self._probe_at, ends)
                 self._notify()
             return
         if counts:

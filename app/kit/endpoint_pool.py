@@ -56,6 +56,8 @@ class Outage:
     gives_up_in_s: float
     last_fault: str | None
     """The fault of the last attempt that ended; `None` if all are still under way."""
+    ends_job: bool = False
+    """True for an endpoint that has never answered: the job ends when its calls give up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,8 @@ class EndpointState:
     """Host and path."""
     answers: int
     outage: Outage | None
+    never_came_up: bool = False
+    """True if it has answered no call, and was down when its calls gave up."""
 
 
 @dataclass(slots=True)
@@ -113,7 +117,7 @@ class WaitingCalls:
     def sent_calls(self) -> int:
         return sum(call.sent_at is not None for call in self._pending.values())
 
-    def outage(self, now: float, *, patience_ends: float | None) -> Outage | None:
+    def outage(self, now: float, *, patience_ends: float | None, is_known: bool) -> Outage | None:
         """Returns the outage once the breaker opens, or once no call has been answered for long.
         `patience_ends` is when calls of an open breaker give up; `None` while it is closed.
         """
@@ -130,6 +134,7 @@ class WaitingCalls:
             rollouts=len({call.trace_id for call in self._pending.values()}),
             gives_up_in_s=max(0.0, gives_up - now),
             last_fault=self._last_fault,
+            ends_job=patience_ends is not None and not is_known,
         )
 
     def _since(self) -> float | None:
@@ -178,9 +183,13 @@ class EndpointPool:
         """Returns the seconds since the last begin or end of a call; `None` if none is pending."""
         return self.clock.now() - self._last_change if self._pending else None
 
-    def down_of_awaited(self) -> list[bool]:
+    def overdue_s(self, limit_s: float) -> float | None:
+        """Returns the seconds since the first of the awaited endpoints was found down, from
+        `limit_s` on, or once its calls will soon give up; `None` before.
+        """
         every = self._endpoints.values()
-        return [one.breaker.is_open for one in every if one.silence.is_waited_for]
+        waits = [one.breaker.overdue_s(limit_s) for one in every if one.silence.is_waited_for]
+        return max((wait for wait in waits if wait is not None), default=None)
 
     def states(self) -> list[EndpointState]:
         return [endpoint.state() for endpoint in self._endpoints.values()]
@@ -202,7 +211,7 @@ class Endpoint:
         self._rate: float | None = None
         self._pacer: Pacer | None = None
         self._calls = 0
-        self._last_fault = FaultKind.UNREACHABLE
+        self._last_fault, self._down = FaultKind.UNREACHABLE, "the endpoint is down"
         self.slots = ConcurrencySlots()
         is_known = pool.outages is None or pool.outages.is_known
         self.breaker = Breaker(pool.clock, patience_s=pool.timeout_s, is_known=is_known)
@@ -210,10 +219,11 @@ class Endpoint:
 
     def state(self) -> EndpointState:
         now, ends = self._pool.clock.now(), self.breaker.patience_ends
-        outage = self.silence.outage(now, patience_ends=ends)
+        is_known = self.breaker.is_known
+        outage = self.silence.outage(now, patience_ends=ends, is_known=is_known)
         parts = urlsplit(self._url)  # user information and query may be secrets
         shown = (parts.netloc.rpartition("@")[2] + parts.path)[:200]
-        return EndpointState(shown, self.silence.answers, outage)
+        return EndpointState(shown, self.silence.answers, outage, self.breaker.never_came_up)
 
     def declare_rate(self, rate: float) -> None:
         if self._rate is None or rate < self._rate:
@@ -281,11 +291,11 @@ class Endpoint:
         clock = self._pool.clock
         if not await self.slots.take(clock, deadline=deadline, first=attempt > 1):
             if self.breaker.is_open:
-                raise GaveUp(self._last_fault, "the endpoint is down")
+                raise GaveUp(self._last_fault, self._down)
             raise EndpointFault(FaultKind.TIMEOUT, "no answer: too many calls before this one")
         try:
             if not await self.breaker.wait_to_send(request.call_id, deadline=deadline):
-                raise GaveUp(self._last_fault, "the endpoint is down")
+                raise GaveUp(self._last_fault, self._down)
             return await self._send(request, signer, attempt, deadline=deadline)
         finally:
             self.slots.leave()
@@ -357,7 +367,7 @@ class Endpoint:
         if is_alive or fault.status in RETRIED_STATUSES:
             self.breaker.answered()
             return
-        self._last_fault = fault.kind
+        self._last_fault, self._down = fault.kind, f"the endpoint is down: {fault.message}"
         # So many calls must find the endpoint down that the others need not try.
         enough = CALLS_TO_OPEN
         if self._pool.outages is not None:

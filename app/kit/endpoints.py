@@ -28,6 +28,7 @@ from app.kit.telemetry import (
     span_of,
     trace_of,
 )
+from app.kit.texts import excerpt, shaped_data
 
 
 def retry_after(value: str | None) -> float:
@@ -115,8 +116,13 @@ class FaultKind(StrEnum):
     TOO_LARGE = "too_large"
 
 
+_SHOWN: Final = 80
+
+
 class EndpointFault(Exception):
-    """The message names status and class, never a body, header or address."""
+    """The message names what came; `hide` adds the beginning of the body to it, as it may repeat a
+    credential, of which a part would not be found after a cut.
+    """
 
     def __init__(
         self,
@@ -126,15 +132,19 @@ class EndpointFault(Exception):
         status: int | None = None,
         retry_after_s: float = 0,
         was_connected: bool = False,
+        quoted: str = "",
     ) -> None:
         super().__init__(message)
         self.kind, self.message, self.retry_after_s = kind, message, retry_after_s
-        self.status = status
+        self.status, self.quoted = status, quoted
         self.was_connected = was_connected
         self.attempts = 0
 
     def hide(self, hidden: Callable[[str], str]) -> None:
-        self.message = hidden(self.message)
+        quoted = " ".join(shaped_data(hidden(self.quoted)).split())
+        self.message, self.quoted = hidden(self.message), ""
+        if quoted:
+            self.message += f": {excerpt(quoted, most=_SHOWN)}"
         self.args = (self.message,)
 
 

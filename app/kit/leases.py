@@ -417,6 +417,9 @@ class QueuedRows(LeasedRows):
     ) -> None:
         """Reports why an attempt was ended, for kinds of rows that have events."""
 
+    async def tell_waiting(self, *, most_held: int) -> None:
+        """Tells the owners of rows that no worker takes why, for kinds of rows that have events."""
+
     async def pause_requested(self, lease: Lease) -> bool:
         del lease
         return False

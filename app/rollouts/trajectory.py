@@ -122,7 +122,7 @@ class FailureClass(StrEnum):
     """Reason why a rollout left the batch; none of these is ever a reward."""
 
     TOOL_ERROR = "tool_error"
-    """The tool endpoint kept answering 408/425/429/5xx."""
+    """The tool endpoint kept answering 401/403/408/425/429/5xx."""
     TOOL_TIMEOUT = "tool_timeout"
     TOOL_UNREACHABLE = "tool_unreachable"
     TOOL_BAD_REPLY = "tool_bad_reply"
@@ -291,7 +291,7 @@ class Trajectory:
 class Failure:
     failure_class: FailureClass
     message: str
-    """The text for the customer: status and class, without bodies and headers."""
+    """The text for the customer, in which credentials that were sent are hidden."""
     source: str
     child: str | None = None
     measures: dict[str, dict[str, float]] = field(default_factory=dict)

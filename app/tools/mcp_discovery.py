@@ -2,9 +2,9 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from typing import Any, Final, TypeVar, assert_never
+from typing import Any, Final
 
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
@@ -16,15 +16,13 @@ from mcp_types import (
     ListToolsRequest,
     ListToolsResult,
     PaginatedRequestParams,
-    Resource,
-    ResourceTemplate,
-    Tool,
+    Result,
 )
-from pydantic import BaseModel
 
 from app.kit.endpoint_pool import EndpointPool
-from app.kit.endpoints import CallSigner, EndpointFault, FaultKind
+from app.kit.endpoints import CallSigner, EndpointFault
 from app.kit.redaction import Echoes
+from app.kit.replies import json_kind
 from app.kit.texts import storable
 from app.tools.mcp_listings import (
     CUT,
@@ -34,9 +32,11 @@ from app.tools.mcp_listings import (
     resource_faults,
     select_allowed_tools,
 )
+from app.tools.mcp_results import own_result, part, result_fault, without_nulls
 from app.tools.mcp_servers import (
     MAX_RESOURCES,
     MAX_TOOL_NAME,
+    URI,
     McpListing,
     McpResource,
     McpServerSpec,
@@ -65,12 +65,12 @@ def called_server(server: McpServerSpec, endpoints: EndpointPool, signer: CallSi
     )
 
 
-_Result = TypeVar("_Result", bound=BaseModel)
 _Page = tuple[int, str | None]
 """Number of characters of a page, and the cursor of the next one."""
 MAX_PAGES: Final = 50
 MAX_LISTED: Final = 1_000
-_SHOWN_NAME: Final = 64
+_TEMPLATE: Final = "uriTemplate"
+_NO_PARAMETERS: Final = {"type": "object", "properties": {}}
 MAX_CHARACTERS: Final = 2_000_000
 
 
@@ -111,18 +111,17 @@ async def _pages(session: McpSession) -> tuple[ListedTool, ...]:
             result = await session.ask(client.session.send_request(request, ListToolsResult))
         except MCPError as error:
             raise session.fault_of(error) from None
-        characters = 0
-        for tool in result.tools:
-            listed = _listed(tool)
+        listing, characters = own_result(result), 0
+        for sent in part(listing, "tools", list) or []:
+            name, listed = _listed(sent, len(found) + 1)
             # The whole name: two that are cut may begin alike.
-            if found.setdefault(tool.name, listed) is not listed:
-                # A name that is cut could end in a part of a credential.
-                shown = tool.name if len(tool.name) <= _SHOWN_NAME else "(a long name)"
-                raise _fault(f"lists the tool '{shown}' twice")
-            characters += len(tool.name) + listed.tool.characters
+            if name in found:
+                listed = replace(found[name], fault="it is listed twice")
+            found[name] = listed
+            characters += len(name) + listed.tool.characters
             if len(found) > MAX_LISTED:
-                raise _fault(f"lists more than {MAX_LISTED} tools")
-        return characters, result.next_cursor
+                raise result_fault(f"lists more than {MAX_LISTED} tools")
+        return characters, _next_page(listing)
 
     await _to_the_last(page, "tools")
     return tuple(found.values())
@@ -131,33 +130,34 @@ async def _pages(session: McpSession) -> tuple[ListedTool, ...]:
 async def _resources(session: McpSession) -> tuple[McpResource, ...]:
     found: dict[tuple[str, bool], McpResource] = {}
 
-    def kept(resources: Sequence[Resource | ResourceTemplate], cursor: str | None) -> _Page:
-        for resource in resources:
-            listed = _listed_resource(resource)
+    def kept(listing: dict[str, Any] | None, key: str, uri: str) -> _Page:
+        characters = 0
+        for sent in part(listing or {}, key, list) or []:
+            listed = _listed_resource(sent, uri)
             found.setdefault((listed.uri, listed.template), listed)
+            characters += len(listed.model_dump_json())
             if len(found) > MAX_RESOURCES:
-                raise _fault(f"lists more than {MAX_RESOURCES} resources")
-        return sum(len(each.model_dump_json()) for each in resources), cursor
+                raise result_fault(f"lists more than {MAX_RESOURCES} resources")
+        return characters, _next_page(listing or {})
 
     async def page(cursor: str | None) -> _Page:
         request = ListResourcesRequest(params=PaginatedRequestParams(cursor=cursor))
-        result = await _known(session, request, ListResourcesResult)
-        return (0, None) if result is None else kept(result.resources, result.next_cursor)
+        return kept(await _known(session, request, ListResourcesResult), "resources", URI)
 
     async def page_of_templates(cursor: str | None) -> _Page:
         request = ListResourceTemplatesRequest(params=PaginatedRequestParams(cursor=cursor))
         result = await _known(session, request, ListResourceTemplatesResult)
-        return (0, None) if result is None else kept(result.resource_templates, result.next_cursor)
+        return kept(result, "resourceTemplates", _TEMPLATE)
 
     await _to_the_last(page, "resources")
     await _to_the_last(page_of_templates, "templates of resources")
     return tuple(found.values())
 
 
-async def _known(session: McpSession, request: Any, result: type[_Result]) -> _Result | None:
+async def _known(session: McpSession, request: Any, result: type[Result]) -> dict[str, Any] | None:
     client = await session.client()
     try:
-        return await session.ask(client.session.send_request(request, result))
+        return own_result(await session.ask(client.session.send_request(request, result)))
     except MCPError as error:
         if error.code == METHOD_NOT_FOUND:
             return None
@@ -172,41 +172,57 @@ async def _to_the_last(page: Callable[[str | None], Awaitable[_Page]], what: str
         characters, cursor = await page(cursor)
         total += characters + len(cursor or "")
         if total > MAX_CHARACTERS:
-            raise _fault(f"lists its {what} in more than {MAX_CHARACTERS} characters")
+            raise result_fault(f"lists its {what} in more than {MAX_CHARACTERS} characters")
         if cursor is None:
             return
         if cursor in seen:
-            raise _fault(f"lists a page of {what} twice")
+            raise result_fault(f"lists a page of {what} twice")
         seen.add(cursor)
-    raise _fault(f"lists its {what} on more than {MAX_PAGES} pages")
+    raise result_fault(f"lists its {what} on more than {MAX_PAGES} pages")
 
 
-def _listed_resource(resource: Resource | ResourceTemplate) -> McpResource:
-    match resource:
-        case Resource(uri=uri):
-            is_template = False
-        case ResourceTemplate(uri_template=uri):
-            is_template = True
-        case _:
-            assert_never(resource)
+def _next_page(listing: dict[str, Any]) -> str | None:
+    return part(listing, "nextCursor", str) or None
+
+
+def _listed_resource(sent: Any, key: str) -> McpResource:
+    uri = sent.get(key) if isinstance(sent, dict) else None
+    if not isinstance(uri, str):
+        raise result_fault(f"lists a resource with {json_kind(uri)} as `{key}`, not a text")
+    texts = {name: part(sent, name, str) for name in ("title", "name", "description", "mimeType")}
+    shown = {name: text if text is None else storable(text) for name, text in texts.items()}
     return McpResource(
         uri=storable(uri),
-        template=is_template,
-        name=storable(resource.title or resource.name),
-        description=None if resource.description is None else storable(resource.description),
-        mime_type=None if resource.mime_type is None else storable(resource.mime_type),
+        template=key == _TEMPLATE,
+        name=shown["title"] or shown["name"] or storable(uri),
+        description=shown["description"],
+        mime_type=shown["mimeType"],
     )
 
 
-def _listed(tool: Tool) -> ListedTool:
-    schema = json.dumps(_storable(tool.input_schema), ensure_ascii=False)
-    description = None if tool.description is None else storable(tool.description)
-    hints = tool.annotations
-    read_only = hints is not None and hints.read_only_hint is True
-    name = storable(tool.name)
-    return ListedTool(
-        McpTool(name=name, description=description, input_schema_json=schema), read_only
+def _listed(sent: Any, number: int) -> tuple[str, ListedTool]:
+    """Returns the whole name and the tool; one that cannot be offered has a fault."""
+    tool = sent if isinstance(sent, dict) else {}
+    name, fault = tool.get("name"), None
+    description, schema = None, dict[str, Any](_NO_PARAMETERS)
+    try:
+        if not isinstance(name, str):
+            raise result_fault(f"answered with {json_kind(name)} as `name`, not a text")
+        description = part(tool, "description", str)
+        schema = without_nulls(part(tool, "inputSchema", dict) or schema)
+        if schema.get("type", "object") != "object":
+            raise result_fault("answered with an `inputSchema` whose `type` is not 'object'")
+    except EndpointFault as found:
+        fault = f"the server {found.message}"
+    name = name if isinstance(name, str) else f"(number {number})"
+    hints = tool.get("annotations")
+    read_only = isinstance(hints, dict) and hints.get("readOnlyHint") is True
+    listed = McpTool(
+        name=storable(name),
+        description=None if description is None else storable(description),
+        input_schema_json=json.dumps(_storable(schema), ensure_ascii=False),
     )
+    return name, ListedTool(listed, read_only, fault)
 
 
 def _storable(value: Any) -> Any:
@@ -219,10 +235,6 @@ def _storable(value: Any) -> Any:
             return [_storable(inner) for inner in value]
         case _:
             return value
-
-
-def _fault(message: str) -> EndpointFault:
-    return EndpointFault(FaultKind.BAD_REPLY, message)
 
 
 UNAVAILABLE = "mcp_server_unavailable"

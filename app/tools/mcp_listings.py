@@ -149,6 +149,8 @@ CUT: Final = "…"
 class ListedTool:
     tool: McpTool
     read_only: bool
+    fault: str | None = None
+    """The reason why it cannot be offered, a clause; it counts only if the tool is allowed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,12 +174,27 @@ def select_allowed_tools(
         )
         for name in _quoted(unknown)
     ]
-    chosen = tuple(
-        each.tool
+    allowed = [
+        each
         for each in listed
         if (names is None or each.tool.name in names) and only in (None, each.read_only)
-    )
-    unfit = [tool.name for tool in chosen if _NAME.fullmatch(tool.name) is None]
+    ]
+    chosen = tuple(each.tool for each in allowed)
+    faulty = [each for each in allowed if each.fault is not None]
+    faults += [
+        ListingFault(
+            "invalid_tool",
+            f"{at}.allowed_tools",
+            f"The tool '{shown_name(each.tool.name)}' of the MCP server '{label}' cannot be "
+            f"offered: {each.fault}. Correct it, or leave it out with 'allowed_tools'.",
+        )
+        for each in faulty[:_MOST_FAULTS]
+    ]
+    unfit = [
+        each.tool.name
+        for each in allowed
+        if each.fault is None and _NAME.fullmatch(each.tool.name) is None
+    ]
     faults += [
         ListingFault(
             "invalid_tool_name",

@@ -22,6 +22,7 @@ from mcp_types import (
     ReadResourceRequest,
     ReadResourceRequestParams,
     ReadResourceResult,
+    Result,
 )
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
@@ -30,6 +31,7 @@ from app.kit.endpoints import EndpointFault, FaultKind
 from app.kit.strict_json import is_too_deep
 from app.kit.telemetry import SPANS
 from app.kit.texts import storable
+from app.tools.mcp_results import own_result, read_contents, read_result, result_fault
 from app.tools.mcp_servers import URI, listed_resource, unread_uri
 from app.tools.mcp_transport import (
     CALL_ID,
@@ -39,15 +41,12 @@ from app.tools.mcp_transport import (
     EndpointTransport,
     McpServer,
     headers_fault,
-    read_contents,
-    read_result,
 )
 from app.tools.tool_calls import TOO_LARGE_REPLY, TOO_LARGE_REQUEST
 from app.tools.tools import ToolOutcome
 
 log = structlog.get_logger()
 _T = TypeVar("_T")
-_Result = TypeVar("_Result", CallToolResult, ReadResourceResult)
 
 _NOWHERE: Final = "http://mcp.invalid/"
 _CLIENT: Final = Implementation(name="agent-rft", version="1")
@@ -129,13 +128,10 @@ class McpSession:
             return self._refused(call, error)
         return self._outcome(call, *read_result(result))
 
-    async def _sent(self, call: McpCall, request: Any, kind: type[_Result]) -> _Result:
+    async def _sent(self, call: McpCall, request: Any, kind: type[Result]) -> dict[str, Any]:
         client = await self.client()
         self.transport.callers[call.call_id] = SPANS.running
-        result = await self.ask(client.session.send_request(request, kind))
-        if result.result_type != "complete":
-            raise _unreadable()
-        return result
+        return own_result(await self.ask(client.session.send_request(request, kind)))
 
     async def _read(self, call: McpCall, arguments: dict[str, Any]) -> ToolOutcome:
         resource = listed_resource(arguments.get(URI), self._server.resources)
@@ -228,8 +224,8 @@ def _first(error: BaseException) -> BaseException:
     return error
 
 
-def _unreadable(error: Exception | None = None) -> EndpointFault:
-    if error is not None and not isinstance(error, ValidationError):
+def _unreadable(error: Exception) -> EndpointFault:
+    if not isinstance(error, ValidationError):
         # Its words may be the server's.
         log.warning("the protocol library failed", error=type(error).__name__)
-    return EndpointFault(FaultKind.BAD_REPLY, "answered with a result that is not of the protocol")
+    return result_fault("answered with a result that is not of the protocol")

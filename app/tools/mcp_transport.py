@@ -7,22 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from http import HTTPStatus
-from typing import Any, Final, assert_never
+from typing import Any, Final
 
 import httpx2
 from mcp.shared.inbound import find_invalid_x_mcp_header, mcp_param_headers, x_mcp_header_map
-from mcp_types import (
-    AudioContent,
-    BlobResourceContents,
-    CallToolResult,
-    ContentBlock,
-    EmbeddedResource,
-    ImageContent,
-    ReadResourceResult,
-    ResourceLink,
-    TextContent,
-    TextResourceContents,
-)
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from typing_extensions import override
 
@@ -32,9 +20,10 @@ from app.kit.endpoints import CallSigner, EndpointAnswer, EndpointFault, Endpoin
 from app.kit.errors import EndpointRefused
 from app.kit.http import is_error, is_success
 from app.kit.ids import new_id
+from app.kit.replies import CREDENTIALS_REFUSED, WRONG_ADDRESS
 from app.kit.strict_json import MAX_DEPTH, is_too_deep, strict_loads
 from app.kit.telemetry import SPANS, RunningSpan
-from app.kit.texts import storable
+from app.tools.mcp_results import REPORTED, for_library
 from app.tools.mcp_servers import McpResource
 from app.tools.tools import ToolOutcome
 
@@ -59,24 +48,8 @@ def headers_fault(schema: Mapping[str, Any] | None, arguments: Mapping[str, Any]
     )
 
 
-REPORTED: Final = "tool_reported"
 INVALID: Final = "invalid_params"
 _READ_CHARACTERS: Final = 300
-_NO_WORDS: Final = "Error: the tool failed without a message."
-
-
-def read_result(result: CallToolResult) -> tuple[str, str | None]:
-    texts = [_text_of(block) for block in result.content]
-    if not texts and result.structured_content is not None:
-        texts = [json.dumps(result.structured_content, ensure_ascii=False)]
-    output = storable("\n".join(texts))
-    if not result.is_error:
-        return output, None
-    return output or _NO_WORDS, REPORTED
-
-
-def read_contents(result: ReadResourceResult) -> str:
-    return storable("\n".join(map(_content_text, result.contents)))
 
 
 def denies_the_tool(name: str, outcome: ToolOutcome) -> bool:
@@ -87,50 +60,14 @@ def denies_the_tool(name: str, outcome: ToolOutcome) -> bool:
     return name in text and "tool" in text.replace(name, "").lower()
 
 
-def _text_of(block: ContentBlock) -> str:
-    match block:
-        case TextContent(text=text):
-            return text
-        case ImageContent(data=data, mime_type=kind):
-            return f"[image of type {kind}, {_bytes(data)} bytes: only text can be read]"
-        case AudioContent(data=data, mime_type=kind):
-            return f"[audio of type {kind}, {_bytes(data)} bytes: only text can be read]"
-        case ResourceLink(uri=uri, name=name):
-            return f"[resource {name}: {uri}]"
-        case EmbeddedResource(resource=resource):
-            return _content_text(resource)
-        case _:
-            assert_never(block)
-
-
-def _content_text(content: TextResourceContents | BlobResourceContents) -> str:
-    match content:
-        case TextResourceContents(text=text):
-            return text
-        case BlobResourceContents():
-            kind = content.mime_type or "unknown"
-            return f"[resource {content.uri} of type {kind}: only text can be read]"
-        case _:
-            assert_never(content)
-
-
-def _bytes(base64_text: str) -> int:
-    return len(base64_text.rstrip("=")) * 3 // 4
-
-
 NEGOTIATION: Final = frozenset({"initialize", "server/discover"})
 INTERNAL_ERROR: Final = -32603
 _EVENT_STREAM: Final = "text/event-stream"
 _SESSION_ID: Final = re.compile(r"[!-~]{1,1024}")
-_CREDENTIALS_REFUSED: Final = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
-_WRONG_PATH: Final = frozenset(
-    {
-        HTTPStatus.NOT_FOUND,
-        HTTPStatus.METHOD_NOT_ALLOWED,
-        HTTPStatus.NOT_ACCEPTABLE,
-        HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
-    }
-)
+_WRONG_PATH: Final = WRONG_ADDRESS | {
+    HTTPStatus.NOT_ACCEPTABLE,
+    HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +107,7 @@ def _bad(message: str) -> EndpointFault:
 def refusal(status: int, *, in_session: bool) -> EndpointFault:
     if in_session and status == HTTPStatus.NOT_FOUND:
         reason = ": its session is over"
-    elif status in _CREDENTIALS_REFUSED:
+    elif status in CREDENTIALS_REFUSED:
         reason = ": check 'authorization' and 'headers'"
     elif status in _WRONG_PATH:
         reason = ": check the path of 'server_url', where no MCP server answers"
@@ -310,9 +247,11 @@ class EndpointTransport(httpx2.AsyncBaseTransport):
             return self._failed(request_id, fault, called)
         if called is not None:
             self.answers[called] = answer
-        return self._response(answer.value, request_id, called)
+        return self._response(answer.value, request_id, called, method=method)
 
-    def _response(self, reply: ServerReply, request_id: Any, called: str | None) -> httpx2.Response:
+    def _response(
+        self, reply: ServerReply, request_id: Any, called: str | None, *, method: str
+    ) -> httpx2.Response:
         headers = {"content-type": "application/json"}
         if reply.session_id is not None:
             self.has_session = True
@@ -320,8 +259,7 @@ class EndpointTransport(httpx2.AsyncBaseTransport):
         if reply.message is not None:
             if called is None:
                 self.refusal = None
-            message = {**reply.message, "jsonrpc": "2.0", "id": request_id}
-            content = json.dumps(message).encode()
+            content = json.dumps(_for_library(reply.message, method, request_id)).encode()
             return httpx2.Response(reply.status, headers=headers, content=content)
         if request_id is not None:
             # A refusal without words of the protocol: the library would lose the status.
@@ -372,6 +310,20 @@ class EndpointTransport(httpx2.AsyncBaseTransport):
         except (EgressFailure, EndpointRefused):
             return _NOT_OFFERED
         return reply.status
+
+
+def _for_library(message: dict[str, Any], method: str, request_id: Any) -> dict[str, Any]:
+    answered = {"jsonrpc": "2.0", "id": request_id}
+    result, error = message.get("result"), message.get("error")
+    if isinstance(result, dict):
+        return {**answered, "result": for_library(method, result)}
+    sent = error if isinstance(error, dict) else {}
+    code, words = sent.get("code"), sent.get("message")
+    known = {
+        "code": code if isinstance(code, int) else _FAILED,
+        "message": words if isinstance(words, str) else "",
+    }
+    return {**answered, "error": {**sent, **known}}
 
 
 def _error(request_id: Any, fault: EndpointFault) -> httpx2.Response:

@@ -10,12 +10,15 @@ from app.kit.egress import EgressReply
 from app.kit.endpoint_pool import Endpoint
 from app.kit.endpoints import CallSigner, EndpointFault, EndpointRequest, FaultKind
 from app.kit.http import is_error, is_success
+from app.kit.replies import CREDENTIALS_REFUSED, error_reply, wrong_reply
 from app.kit.texts import storable
 from app.tools.tools import ToolOutcome
 
 TOO_LARGE_REQUEST: Final = "Error: 413 the arguments are larger than 1 MB."
 TOO_LARGE_REPLY: Final = "Error: 413 the tool's reply is larger than 1 MB."
 _MAX_ERROR_TEXT: Final = 8_000
+UNREADABLE_ARGUMENTS: Final = '{"unfinished": '
+"""Arguments of tests: a tool that reads them cannot act."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,19 +73,26 @@ async def call_tool(
 def read_output(
     reply: EgressReply, *, hidden: Callable[[str], str] = str
 ) -> tuple[str, str | None]:
-    if not is_error(reply.status):
-        output = _output(reply)
-        if not is_success(reply.status) or output is None:
-            raise EndpointFault(
-                FaultKind.BAD_REPLY, f"answered {reply.status} without a text `output`"
-            )
-        return output, "tool_reported" if output.startswith("Error") else None
     output = _output(reply)
+    if reply.status in CREDENTIALS_REFUSED:
+        raise error_reply(reply, "check the 'headers' of the tool")
+    if not is_error(reply.status):
+        if not is_success(reply.status) or output is None:
+            raise wrong_reply(reply, "a text", "output")
+        return output, "tool_reported" if output.startswith("Error") else None
     if output is None:
         # Hidden before the cut: a part of a credential is not found.
         payload = hidden(reply.body.decode(errors="replace").strip())[:_MAX_ERROR_TEXT]
         output = storable(f"Error: {reply.status} {payload}".rstrip())
     return output, f"http_{reply.status}"
+
+
+def unread_status(output: str, error: str | None) -> int | None:
+    """Returns the status of an error reply that had no text `output`; `None` for another outcome.
+    Arguments are those of the `ToolOutcome`.
+    """
+    status = (error or "").removeprefix("http_")
+    return int(status) if status.isdigit() and output.startswith(f"Error: {status}") else None
 
 
 def _output(reply: EgressReply) -> str | None:

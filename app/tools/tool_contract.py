@@ -24,7 +24,7 @@ from app.tools.contracts import (
     signature_check,
 )
 from app.tools.schemas import RunToolTest
-from app.tools.tool_calls import ToolCall, call_tool
+from app.tools.tool_calls import UNREADABLE_ARGUMENTS, ToolCall, call_tool
 from app.tools.tools import ToolOutcome, ToolSpec, declared_rate, sample_arguments
 
 _GONE: Final = frozenset({FaultKind.UNREACHABLE, FaultKind.TIMEOUT, FaultKind.REFUSED})
@@ -197,7 +197,7 @@ async def run_checks(test: ContractTest) -> list[CheckResult]:
     checks = [shape]
     checks_by_name: dict[str, Callable[[], Awaitable[CheckResult]]] = {
         "malformed_arguments": partial(
-            test.mistake, "malformed_arguments", arguments='{"unfinished": '
+            test.mistake, "malformed_arguments", arguments=UNREADABLE_ARGUMENTS
         ),
         "unknown_tool": partial(
             test.mistake, "unknown_tool", name=f"no_such_tool_{random_text(6)}"

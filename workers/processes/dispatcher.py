@@ -118,6 +118,7 @@ async def sweep_all(clients: PeriodicTaskClients, kinds: Iterable[LeasedWork]) -
             )
             async with work.claims(clients.database) as unit:
                 show_waiting(work.noun, await unit.leases.waiting())
+                await unit.leases.tell_waiting(most_held=work.most_held(settings.quotas))
         except Unavailable as error:
             show_waiting(work.noun, math.nan)
             log.warning("sweep skipped, database unavailable", noun=work.noun, error=str(error))

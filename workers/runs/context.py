@@ -14,6 +14,7 @@ from uuid import uuid4
 from app.database import Database, RunUnitOfWork
 from app.jobs.jobs import Job, TuningMethod
 from app.kit.egress import Egress
+from app.kit.endpoint_limits import Clock, SystemClock
 from app.kit.endpoint_pool import EndpointPool, EndpointState
 from app.kit.objects import Objects, remove
 from app.models.engine import AdapterCache, Inference, build_adapter_cache
@@ -49,10 +50,10 @@ class Activity:
             return 0.0
         return min(waits)
 
-    def waits_for_what_is_down(self) -> bool:
-        """Whether every endpoint with a pending call is down, not merely slow."""
-        down = [is_down for pool in self._pools for is_down in pool.down_of_awaited()]
-        return bool(down) and all(down)
+    def overdue_s(self, limit_s: float) -> float | None:
+        """As of a pool. Other work of the run does not count: its calls would be lost meanwhile."""
+        waits = [pool.overdue_s(limit_s) for pool in self._pools]
+        return max((wait for wait in waits if wait is not None), default=None)
 
     def endpoints(self) -> list[EndpointState]:
         """By names that the owner may read; URLs that differ in a redacted part count as one."""
@@ -72,6 +73,7 @@ def _joined(one: EndpointState | None, other: EndpointState) -> EndpointState:
         one.endpoint,
         one.answers + other.answers,
         max(outages, key=lambda outage: outage.silent_s, default=None),
+        one.never_came_up or other.never_came_up,
     )
 
 
@@ -160,6 +162,8 @@ class RunContext:
     """The job's method, with the customer's headers in clear."""
     judge_egress: Egress | None = None
     activity: Activity = field(default_factory=Activity)
+    clock: Clock = field(default_factory=SystemClock)
+    """The clock of outages and of the polls for them."""
     start: Path | None = None
     """Directory of the tuned adapter that the job starts from; `None` for the bare base model."""
 

@@ -64,7 +64,9 @@ class RunPaused(Exception):
 
 
 class WaitingOnEndpoints(Exception):
-    """Raised when every pending call has waited long while other jobs are queued."""
+    """Raised while other jobs are queued: all pending calls have waited long, or an endpoint that
+    one of them waits for is down for as long.
+    """
 
     def __init__(self, waited_s: float) -> None:
         super().__init__()
@@ -111,6 +113,8 @@ class JobRun:
             except RunFailed as failure:
                 await self._fail(failure)
         except RunFailed as failure:
+            work.cancel()  # the watch may have raised it
+            await asyncio.gather(work, return_exceptions=True)
             await self._fail(failure)
         finally:
             work.cancel()
@@ -156,23 +160,38 @@ class JobRun:
             raise StoppedEarly(due) if due.action == "stop" else RunPaused(due)
         if self._pause_requested:
             raise RunPaused
+        self._check_endpoints()
         reached = self._job.caps.reached(self._reporter.usage)
         if reached is not None:
             raise RunPaused(reached)
 
+    def _check_endpoints(self) -> None:
+        """Raises `RunFailed` for one that never answered, whatever share of rollouts it costs."""
+        for state in self._context.activity.endpoints():
+            if state.never_came_up:
+                raise RunFailed(
+                    f"{state.endpoint} has given no usable answer in this job, and was still down "
+                    "when its calls gave up. Check its address and its server, and create the job "
+                    "again; no reward was made from its failures.",
+                    code=ENDPOINT_UNAVAILABLE,
+                )
+
     async def _watch(self) -> None:
-        """Raises `LeaseLost` (a cancel, a newer claim) and `WaitingOnEndpoints`."""
+        """Raises `LeaseLost` (a cancel, a newer claim), `WaitingOnEndpoints` and `RunFailed`."""
         while True:
             requested = await self._context.in_unit(lambda unit: unit.jobs.stop_request())
             self._pause_requested = requested is StopRequest.PAUSE
+            if not self._pause_requested:
+                self._check_endpoints()
             await self._outages.announce(pause_requested=self._pause_requested)
             await self._check_waiting()
-            await asyncio.sleep(STOP_POLL_S)
+            await self._context.clock.sleep(STOP_POLL_S)
 
     async def _check_waiting(self) -> None:
         settings, activity = self._context.settings, self._context.activity
-        waited_s = activity.waited_s()
-        if waited_s < settings.runs.waiting_limit_s:
+        limit_s = settings.runs.waiting_limit_s
+        waited_s, down_s = activity.waited_s(), activity.overdue_s(limit_s)
+        if waited_s < limit_s and down_s is None:
             return
 
         async def others_wait() -> bool:
@@ -181,11 +200,11 @@ class JobRun:
                     self._job.project_id,
                     max_attempts=settings.lease.max_attempts,
                     most_held=settings.quotas.running_jobs,
-                    own=activity.waits_for_what_is_down(),
+                    own=down_s is not None,
                 )
 
         if await retry_while_unavailable(others_wait):
-            raise WaitingOnEndpoints(waited_s)
+            raise WaitingOnEndpoints(max(waited_s, down_s or 0.0))
 
     async def _mark_validated(self, unit: RunUnitOfWork, prepared: PreparedRun) -> None:
         if (await unit.jobs.get(self._job.id)).total_steps is not None:
@@ -318,11 +337,17 @@ def _silent(endpoint: str, outage: Outage, limit: float) -> tuple[str, dict[str,
     since, until = now - outage.silent_s, now + outage.gives_up_in_s
     why = "" if outage.last_fault is None else f" (last: {outage.last_fault})"
     wait = "1 rollout waits" if outage.rollouts == 1 else f"{outage.rollouts} rollouts wait"
+    cause = (
+        "It has given no usable answer in this job yet: none until then"
+        if outage.ends_job
+        else f"Those without an answer are lost then, and a step that loses {limit:.0%} of its "
+        "rollouts"
+    )
     message = (
         f"Waiting on endpoint: {endpoint} has not answered since {_clock(since)}{why}. {wait} for "
-        f"it, at most until {_clock(until)}. Those without an answer are lost then, and a step "
-        f"that loses {limit:.0%} of its rollouts ends the job with the code {ENDPOINT_UNAVAILABLE}."
-        " If the endpoint answers before, the job continues and nothing is lost."
+        f"it, at most until {_clock(until)}. {cause} ends the job with the code "
+        f"{ENDPOINT_UNAVAILABLE}. If the endpoint answers before, the job continues and nothing is "
+        "lost."
     )
     data = {
         "reason": SILENT,
@@ -434,7 +459,7 @@ class RunEnding:
             retry_s = await unit.jobs.put_back()
             if retry_s is None:
                 raise RunFailed(
-                    f"No tool or grader has answered for {waited_s:.0f} s, and the job was "
+                    f"A tool or grader has not answered for {waited_s:.0f} s, and the job was "
                     f"queued again {MOST_PUT_BACKS} times for that reason without a step "
                     "between. Repair the endpoint and create the job again.",
                     code=ENDPOINT_UNAVAILABLE,
@@ -443,7 +468,7 @@ class RunEnding:
                 self._job_id,
                 level="warn",
                 message=(
-                    f"Waiting on endpoint: no tool or grader has answered for {waited_s:.0f} s,"
+                    f"Waiting on endpoint: a tool or grader has not answered for {waited_s:.0f} s,"
                     " and other jobs wait for a worker. The job is queued again "
                     f"and continues after step {step}, in {retry_s:.0f} s at the earliest. "
                     "Answers that were received are kept. Check that the endpoints answer."

@@ -2,6 +2,7 @@
 
 import json
 import math
+from contextlib import suppress
 from functools import partial
 from typing import Any, ClassVar, Literal
 
@@ -24,8 +25,9 @@ from app.graders.texts import LocalScorer
 from app.kit.egress import EgressReply
 from app.kit.endpoints import EndpointFault, EndpointRequest, FaultKind
 from app.kit.fields import CustomerUrl, SecretHeaders
-from app.kit.http import is_error, is_success
+from app.kit.http import is_success
 from app.kit.redaction import Echoes
+from app.kit.replies import wrong_reply
 from app.rollouts.trajectory import MAX_COMPONENTS, is_component_name
 from app.tools.tools import RateLimit
 
@@ -90,43 +92,15 @@ def encode(request: GradeRequest) -> bytes:
 
 
 def read_score(reply: EgressReply) -> tuple[float, dict[str, float]]:
-    if not is_success(reply.status):
-        kind = FaultKind.ERROR if is_error(reply.status) else FaultKind.BAD_REPLY
-        raise EndpointFault(kind, f"answered {reply.status}", status=reply.status)
-    try:
-        content = json.loads(reply.body)
-    except (ValueError, RecursionError):
-        raise _unusable("it is not JSON") from None
-    if not isinstance(content, dict):
-        raise _unusable("it is not a JSON object")
-    if "score" not in content:
-        hint = ", but 'reward': name it `score`" if "reward" in content else ""
-        raise _unusable(f"it has no such key{hint}")
-    score = finite(content["score"])
-    if score is None:
-        raise _unusable(f"there it is {_kind(content['score'])}")
+    score, content = None, None
+    if is_success(reply.status):
+        with suppress(ValueError, RecursionError):
+            content = json.loads(reply.body)
+    if isinstance(content, dict):
+        score = finite(content.get("score"))
+    if score is None or not isinstance(content, dict):
+        raise wrong_reply(reply, "a finite number", "score")
     return score, _components(content.get("metrics"))
-
-
-def _unusable(why: str) -> EndpointFault:
-    return EndpointFault(FaultKind.BAD_REPLY, f"the reply has no finite number `score`: {why}")
-
-
-def _kind(value: object) -> str:
-    """Names the JSON type of a value, which itself may repeat a credential."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "true or false"
-        case str():
-            return "a text in quotation marks"
-        case list():
-            return "a list"
-        case dict():
-            return "an object"
-        case _:
-            return "a number that is not finite"
 
 
 def _components(metrics: Any) -> dict[str, float]:

@@ -122,9 +122,10 @@ async def test_no_item_is_an_empty_one(trials: Trials) -> None:
         (Reply(json={"score": True}), "there it is true or false"),
         (Reply(json={"score": None}), "there it is null"),
         (Reply(json={"score": [0.7]}), "there it is a list"),
-        (Reply(json={"reward": 0.7}), "it has no such key, but 'reward': name it `score`"),
-        (Reply(json=[0.7]), "it is not a JSON object"),
-        (Reply(body=b"0.7 of 1"), "it is not JSON"),
+        (Reply(json={"reward": 0.7}), "the object has no such key, but 'reward'"),
+        (Reply(json=[0.7]), "the body is a list, not an object"),
+        (Reply(body=b'{"score": 1e999}'), "there it is a number that is not finite"),
+        (Reply(body=b"0.7 of 1"), "the body is not JSON"),
     ],
 )
 async def test_a_reply_without_a_score_states_what_is_there(
@@ -135,7 +136,10 @@ async def test_a_reply_without_a_score_states_what_is_there(
         async with serving(database, server) as trials:
             answer = await trials.run(grader)
     errors = answer["metadata"]["errors"]
-    assert errors["details"] == f"the reply has no finite number `score`: {said}"
+    shown = reply.encode().partition(b"\r\n\r\n")[2].decode()
+    assert errors["details"] == (
+        f"answered 200 without a finite number `score`: {said} (no Content-Type): {shown}"
+    )
 
 
 async def test_an_endpoint_is_called_as_in_training(database: Database) -> None:

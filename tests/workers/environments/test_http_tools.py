@@ -80,8 +80,8 @@ async def test_the_request_is_byte_shaped_and_signed() -> None:
         (Reply(404, {"error": "gone"}), 'Error: 404 {"error": "gone"}', "http_404"),
         (Reply(400, body=b"plain \xff text"), "Error: 400 plain \ufffd text", "http_400"),
         (Reply(422, body=b""), "Error: 422", "http_422"),
-        (Reply(401, {"output": 5}), 'Error: 401 {"output": 5}', "http_401"),
-        (Reply(403, body=b"x" * 20_000), "Error: 403 " + "x" * 8000, "http_403"),
+        (Reply(409, {"output": 5}), 'Error: 409 {"output": 5}', "http_409"),
+        (Reply(400, body=b"x" * 20_000), "Error: 400 " + "x" * 8000, "http_400"),
         (Reply(json={"output": "a\x00b\ud800"}), "a\ufffdb\ufffd", None),
         (Reply(body=b"x" * (MIB + 1)), "Error: 413 the tool's reply is larger than 1 MB.",
          "too_large"),
@@ -113,25 +113,82 @@ async def test_the_third_retry_may_succeed() -> None:
     assert (result.output, result.attempts, len(received)) == ("at last", 4, 4)
 
 
-@cases(
-    "reply",
-    [
-        Reply(json={"result": "x"}),
-        Reply(json={"output": 5}),
-        Reply(json={"output": None}),
-        Reply(json=["output"]),
-        Reply(body=b"{"),
-        Reply(body=b'{"output": "\xff"}'),
-        Reply(body=b"[" * 100_000),
-        Reply(204),
-        Reply(302, {"output": "moved"}, headers={"Location": "/other"}),
-        Reply(json={"output": "x"}, headers={"Content-Encoding": "gzip"}),
-    ],
-)
-async def test_a_malformed_reply_is_tried_again_and_then_bad(reply: Reply) -> None:
-    result, received = await run(lambda _: reply)
+HTML, JSON = {"Content-Type": "text/html; charset=utf-8"}, {"Content-Type": "application/json"}
+WITHOUT: dict[str, Reply] = {
+    'the object has no such key, but \'result\' (application/json): {"result": "x"}': Reply(
+        json={"result": "x"}, headers=JSON
+    ),
+    'there it is a number (no Content-Type): {"output": 5}': Reply(json={"output": 5}),
+    'there it is null (no Content-Type): {"output": null}': Reply(json={"output": None}),
+    'there it is an object (no Content-Type): {"output": {}}': Reply(json={"output": {}}),
+    'the body is a list, not an object (no Content-Type): ["output"]': Reply(json=["output"]),
+    'the body is a text in quotation marks, not an object (application/json): "7"': Reply(
+        json="7", headers=JSON
+    ),
+    f"the body is not JSON (text/html): <!doctype html> <p>{'x' * 61}…": Reply(
+        body=b"<!doctype html>\n<p>" + b"x" * 999, headers=HTML
+    ),
+    'the body is not UTF-8 (no Content-Type): {"output": "caf\ufffd"}': Reply(
+        body='{"output": "café"}'.encode("latin-1")
+    ),
+    f"the body is nested too deeply (no Content-Type): {'[' * 80}…": Reply(body=b"[" * 100_000),
+    "the body is empty (no Content-Type)": Reply(body=b""),
+}
+
+
+@cases("said", list(WITHOUT))
+async def test_a_malformed_reply_is_tried_again_and_then_named(said: str) -> None:
+    result, received = await run(lambda _: WITHOUT[said])
     assert isinstance(result, ToolFailure)
     assert result.failure.failure_class is FailureClass.TOOL_BAD_REPLY
+    assert result.failure.message == f"answered 200 without a text `output`: {said}"
+    assert len(received) == 4
+
+
+@cases(
+    ("reply", "said"),
+    [
+        (Reply(204, body=b""), "the body is empty (no Content-Type)"),
+        (
+            Reply(307, {"output": "x"}, headers={"Location": "/other?key=hidden-1"}),
+            "redirects are not followed (Location: /other?key=[redacted])",
+        ),
+        (
+            Reply(json={"you": "x" * 65 + "a-secret-key-1"}),  # the cut would leave a part of it
+            (
+                "the object has no such key, but 'you' (no Content-Type): "
+                f'{{"you": "{"x" * 65}[redac…'
+            ),
+        ),
+    ],
+)
+async def test_a_reply_that_no_tool_means_is_named(reply: Reply, said: str) -> None:
+    result, _ = await run(lambda _: reply, headers={"Authorization": "a-secret-key-1"})
+    assert isinstance(result, ToolFailure)
+    assert result.failure.failure_class is FailureClass.TOOL_BAD_REPLY
+    words = f"answered {reply.status} without a text `output`: "
+    assert result.failure.message == words + said
+
+
+async def test_a_compressed_reply_is_named() -> None:
+    reply = Reply(json={"output": "x"}, headers={"Content-Encoding": "gzip"})
+    result, _ = await run(lambda _: reply)
+    assert isinstance(result, ToolFailure)
+    assert result.failure.failure_class is FailureClass.TOOL_BAD_REPLY
+    assert result.failure.message == (
+        "answered 200 with a compressed body (Content-Encoding: gzip); send it as it is"
+    )
+
+
+@cases("status", [401, 403])
+async def test_a_wrong_key_is_no_text_for_the_model(status: int) -> None:
+    result, received = await run(lambda _: Reply(status, {"output": "no"}, headers=JSON))
+    assert isinstance(result, ToolFailure)
+    assert result.failure.failure_class is FailureClass.TOOL_ERROR
+    assert result.failure.message == (
+        f"answered {status}: check the 'headers' of the tool (application/json): "
+        '{"output": "no"}'
+    )
     assert len(received) == 4
 
 

@@ -8,6 +8,7 @@ from app.rollouts.tool_formats import ParsedToolCall
 from app.rollouts.trajectory import FailureClass
 from app.tools.tools import ToolOutcome
 from tests.support.cases import cases
+from tests.support.endpoints import ReceivedRequest, Reply, endpoint
 from tests.support.mcp.mcp_clients import SIGNER, egress_to, frozen, listing_of, spec, tools_of
 from tests.support.mcp.mcp_server import PICTURE, mcp_server
 from tests.support.patience import until
@@ -167,6 +168,66 @@ async def test_results_become_texts(
         async with egress_to(server) as egress:
             outcome = await call(await tools_of(egress, spec(server.url)), name, **arguments)
     assert (outcome.output, outcome.error) == (text, error)
+
+
+BLOCKS: list[Any] = [
+    {"type": "text", "text": "one", "annotations": 7},
+    {"type": "video", "url": "x"},
+    {"type": "text", "text": None},
+    5,
+    {"type": "resource", "resource": {"text": "two"}},
+    {"type": "image", "data": None},
+]
+DEEP: Any = []
+for _ in range(150):
+    DEEP = [DEEP]
+
+
+@cases(
+    ("result", "text", "error"),
+    [
+        ({"structuredContent": {"answer": 42}}, '{"answer": 42}', None),
+        ({"content": None, "structuredContent": [1], "isError": None}, "[1]", None),
+        ({"content": [], "structuredContent": None}, "", None),
+        ({"isError": True}, "Error: the tool failed without a message.", "tool_reported"),
+        (
+            {"content": BLOCKS, "_meta": 5},
+            (
+                "one\n[video: only text can be read]\n[text: only text can be read]\n"
+                "[a number: only text can be read]\ntwo\n[image: only text can be read]"
+            ),
+            None,
+        ),
+        ({"content": "42"}, "answered with a text in quotation marks as `content`, not a list", ""),
+        ({"isError": "no"}, "as `isError`, not true or false", ""),
+        ({"resultType": "input_required"}, "answered with a result that is not complete", ""),
+        ({"structuredContent": DEEP}, "answered with JSON of more than 100 levels", ""),
+    ],
+)
+async def test_a_result_is_read_as_far_as_it_is_used(
+    result: dict[str, Any], text: str, error: str | None
+) -> None:
+    """An empty `error` stands for a failure of the tool with the text."""
+
+    def answer(request: ReceivedRequest) -> Reply:
+        sent = {
+            "server/discover": {"supportedVersions": [MODERN]},
+            "tools/list": {"tools": [{"name": "find"}]},
+            "tools/call": result,
+        }[request.json["method"]]
+        return Reply(json={"jsonrpc": "2.0", "id": request.json["id"], "result": sent})
+
+    async with endpoint(answer) as server, egress_to(server) as egress:
+        tools = await tools_of(egress, spec(server.url("/mcp")))
+        try:
+            outcome = await call(tools, "find")
+        except ToolFailure as raised:
+            await tools.release(KEY)
+            failure = raised.failure
+            assert (failure.failure_class, failure.source) == (FailureClass.TOOL_BAD_REPLY, "find")
+            assert (text in failure.message, error) == (True, ""), failure.message
+        else:
+            assert (outcome.output, outcome.error) == (text, error)
 
 
 @cases(

@@ -174,7 +174,8 @@ async def test_any_failing_status_is_infrastructure(status: int) -> None:
     result, received = await run(lambda _: Reply(status, {"score": 1.0}))
     assert isinstance(result, GraderFailure)
     assert result.failure.failure_class is FailureClass.GRADER_ERROR
-    assert result.failure.message == f"answered {status}"
+    shown = "" if status in {429, 500, 503} else ' (no Content-Type): {"score": 1.0}'
+    assert result.failure.message == f"answered {status}{shown}"
     assert [request.headers["x-attempt"] for request in received] == ["1", "2", "3", "4"]
 
 

@@ -36,6 +36,27 @@ async def test_a_job_that_used_up_its_attempts_fails_with_its_reason(world: Worl
     assert await world.messages(job) == ["The job's worker crashed 2 times without progress."]
 
 
+async def test_a_job_that_waits_reads_why_once(world: World, database: stack.Database) -> None:
+    running, waiting, new = await world.job(), await world.job(), await world.job()
+    await world.claim(running, lease_s=30)
+    execute(
+        database,
+        "UPDATE fine_tuning_jobs SET queued_at = now() - interval '20 s' WHERE id = %s",
+        waiting.id,
+    )
+    for most_held in (9, 9, 1):
+        async with JOBS.claims(world.worker) as unit:
+            await unit.leases.tell_waiting(most_held=most_held)
+    assert await world.messages(waiting) == ["The job waits for a worker: 1 of 1 runs another job."]
+    assert await world.messages(new) == await world.messages(running) == []
+    execute(database, "UPDATE fine_tuning_jobs SET queued_at = now() - interval '20 s'")
+    async with JOBS.claims(world.worker) as unit:
+        await unit.leases.tell_waiting(most_held=1)
+    assert await world.messages(new) == [
+        "The job waits: its project runs 1 of at most 1 jobs at once."
+    ]
+
+
 async def test_no_notification_is_sent_while_the_database_is_unavailable(world: World) -> None:
     url = world.settings.worker_database_url.replace("127.0.0.1:", "127.0.0.1:1")
     unavailable, queue = Database(url, pool_size=1), InMemoryJobQueue()

@@ -17,11 +17,18 @@ from app.kit.ids import Split
 from app.rollouts.rollouts import RolloutFilter
 from app.rollouts.service import RolloutService
 from app.rollouts.trajectory import Failure, FailureClass, ScoredRollout
+from app.settings import shipped_models
+from examples.records_agent.dataset import make_rows
+from examples.records_agent.records import build_catalogue
 from tests.support.cases import cases
-from tests.support.reinforcement.scored_rollouts import scored
-from tests.support.runs.real_run import QUIET, ROWS, RealRuns, Script
+from tests.support.reinforcement.scored_rollouts import scored, tool_call
+from tests.support.runs.real_run import QUIET, ROWS, RealRuns, Script, engine_of
+from tests.support.runs.world import World
 from workers.grading.job_grader import CAUSE_FLAGS
+from workers.methods.reinforcement.dead_tools import dead_tool
 from workers.methods.reinforcement.loop import CURES, too_many_lost
+
+NOWHERE = "http://tool.test/nowhere"
 
 
 @dataclass
@@ -172,6 +179,59 @@ async def test_a_trained_job_whose_validation_and_comparison_were_lost_has_no_re
     with pytest.raises(NotFound) as caught:
         await RolloutService(runs.world.app, runs.world.tenant).report(job.id)
     assert caught.value.code == "validation_lost"
+
+
+@dataclass
+class WrongAddress(Script):
+    """Answers `lookup` at a wrong path, or with a wrong key."""
+
+    status: int = 404
+
+    @override
+    def __call__(self, request: EgressRequest) -> EgressReply:
+        if request.url == NOWHERE:
+            return EgressReply(self.status, {}, b'{"detail":"Not Found"}', 0.0)
+        return super().__call__(request)
+
+
+@cases("status", [401, 404])
+async def test_a_tool_without_one_usable_answer_ends_the_job_after_the_baseline(
+    world: World, status: int
+) -> None:
+    (spec,) = shipped_models()
+    rows = make_rows(build_catalogue(), "train", ROWS, seed=3)
+    tools = [
+        {"name": name, "server_url": url}
+        for name, url in (("calculator", "http://tool.test/"), ("lookup", NOWHERE))
+    ]
+    with engine_of(spec) as engine:
+        runs = RealRuns(world, engine, rows)
+        job = await runs.job(tools=tools, max_episode_steps=4)
+        ended = await runs.run(job, WrongAddress(status=status))
+    assert (ended.status, ended.step, ended.trained_tokens) == (JobStatus.FAILED, 0, None)
+    assert ended.error is not None
+    assert ended.error.code == "endpoint_unavailable"
+    assert ended.error.param == "method.reinforcement.tools[1].server_url"
+    assert f"every call of `lookup` was answered {status}" in (ended.error.message or "")
+
+
+@cases(
+    ("calls", "dead"),
+    [
+        ([("a", "Error: 404 {}"), ("b", "Error: 404 {}"), ("b", "42")], "a"),
+        ([("a", "no such record"), ("a", "no such record")], None),
+        ([("a", "Error: 404 gone"), ("a", "42")], None),
+    ],
+)
+def test_a_tool_with_words_or_with_one_usable_answer_is_alive(
+    calls: list[tuple[str, str]], dead: str | None
+) -> None:
+    made = tuple(
+        tool_call(name, output=output, error=None if output == "42" else "http_404")
+        for name, output in calls
+    )
+    found = dead_tool([scored(("valid", 1, 0, 0), 0.0, calls=made)])
+    assert (None if found is None else found.name) == dead
 
 
 @dataclass

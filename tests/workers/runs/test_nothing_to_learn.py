@@ -231,9 +231,10 @@ async def test_rollouts_that_were_lost_are_named_before_the_cure(
     assert ended.error is not None
     assert ended.error.code == "nothing_to_learn"
     assert (
-        "50% of the training rollouts were lost to failures (mostly grader_bad_reply: g: the reply "
-        "has no finite number `score`: it is not JSON), which have to be corrected first. Among "
-        "the others no group had rollouts of different reward."
+        "50% of the training rollouts were lost to failures (mostly grader_bad_reply: g: answered "
+        "200 without a finite number `score`: the body is not JSON (no Content-Type): <html>), "
+        "which have to be corrected first. Among the others no group had rollouts of different "
+        "reward."
     ) in str(ended.error.message)
 
 

@@ -20,6 +20,10 @@ from tests.support.store.new_jobs import insert_job
 from tests.support.store.tenants import insert_tenant
 from tests.support.twins import InMemoryEgress
 from workers.job_child import job_run
+from workers.runs import job as job_module
+
+POLL_S = 1.25
+"""Seconds of a poll; no pause of an endpoint's breaker is as long."""
 
 
 @dataclass
@@ -122,6 +126,79 @@ async def test_a_failing_endpoint_gives_the_worker_to_the_same_projects_next_job
     assert (put_back.status, put_back.step, put_back.attempts) == (JobStatus.QUEUED, 0, 0)
     assert "other jobs wait for a worker" in (await runs.events(job))[-1].message
     assert [await _claim_next(runs), await _claim_next(runs)] == [following.id, None]
+
+
+class PolledClock:
+    """Its time is that of the run's polls."""
+
+    def __init__(self) -> None:
+        self.time = 0.0
+        self._sleepers: list[tuple[float, asyncio.Event]] = []
+
+    def now(self) -> float:
+        return self.time
+
+    async def sleep(self, seconds: float) -> None:
+        if seconds != POLL_S:
+            due = asyncio.Event()
+            self._sleepers.append((self.time + seconds, due))
+            await due.wait()
+            return
+        self.time += seconds
+        for _, due in (one for one in self._sleepers if one[0] <= self.time):
+            due.set()
+        self._sleepers = [one for one in self._sleepers if one[0] > self.time]
+        await asyncio.sleep(0.001)
+
+
+@dataclass
+class Dead(InMemoryEgress):
+    clock: PolledClock = field(default_factory=PolledClock)
+    found_at: float | None = None
+
+    @override
+    async def send(self, request: EgressRequest) -> EgressReply:
+        self.found_at = self.clock.now() if self.found_at is None else self.found_at
+        return down()[0]
+
+
+@pytest.mark.parametrize("others_wait", [True, False])
+async def test_a_dead_address_gives_its_worker_back_in_time(
+    runs: RealRuns,
+    database: stack.Database,
+    monkeypatch: pytest.MonkeyPatch,
+    others_wait: bool,
+) -> None:
+    """Its calls begin one after another, while the engine samples: none of them begins the wait
+    anew. Without another job nobody needs the worker, and the job ends with the patience.
+    """
+    monkeypatch.setattr(job_module, "STOP_POLL_S", POLL_S)
+    job, clock = await runs.job(), PolledClock()
+    neighbour = await _another_projects_job(runs) if others_wait else job
+    _cancel_all_but(database, job, neighbour)
+    egress, settings = Dead(Script(), clock=clock), runs.world.settings
+    patient = settings.egress.model_copy(update={"call_timeout_s": 600.0, "max_retries": 3})
+    settings = settings.model_copy(update={"egress": patient})
+    async with runs.context(job, Script()) as context:
+        with connect(database) as connection:  # it waits for no worker itself
+            connection.execute(
+                "UPDATE fine_tuning_jobs SET lease_until = now() + interval '1 h' WHERE id = %s",
+                (job.id,),
+            )
+        changed = replace(context, egress=egress, clock=clock, settings=settings)
+        await asyncio.wait_for(job_run(changed).run(), PATIENCE_S)
+    ended = await runs.world.read(job)
+    assert egress.found_at is not None
+    waited_s = clock.now() - egress.found_at
+    if others_wait:
+        assert (ended.status, ended.step) == (JobStatus.QUEUED, 0)
+        assert 110 <= waited_s < 120
+        assert await _claim_next(runs) == neighbour.id
+    else:
+        assert (ended.status, waited_s >= 120) == (JobStatus.FAILED, True)
+        assert ended.error is not None
+        assert ended.error.code == "endpoint_unavailable"
+        assert "grader.test/ has given no usable answer in this job" in (ended.error.message or "")
 
 
 @pytest.mark.parametrize("with_a_following_job", [False, True])

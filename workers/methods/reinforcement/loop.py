@@ -29,6 +29,7 @@ from app.rollouts.trajectory import Failure, FailureClass, ScoredRollout
 from workers.engines.policy import EnginePolicy
 from workers.journal import AdapterJournal
 from workers.learning.trainer import Trainer
+from workers.methods.reinforcement.dead_tools import dead_tool
 from workers.methods.reinforcement.evaluation import Evaluator, Told
 from workers.methods.reinforcement.rows import (
     Plan,
@@ -186,9 +187,9 @@ class ReinforcementLoop:
         if await self._reporter.has_baseline():
             return
         validation = await self._evaluate(0, valid_rows, told=self._tell_baseline)
-        self._check_infrastructure(
-            validation.rollouts, StepOutcome(TrainedStep(0), validation=validation)
-        )
+        outcome = StepOutcome(TrainedStep(0), validation=validation)
+        self._check_tools(validation.rollouts, outcome)
+        self._check_infrastructure(validation.rollouts, outcome)
         if self._base_policy is not None:
             validation = await self._evaluator.with_base(
                 validation,
@@ -357,6 +358,10 @@ class ReinforcementLoop:
         await journal.load()
         return journal
 
+    @property
+    def _kept(self) -> str:
+        return f" The rollouts are kept: GET /v1/fine_tuning/jobs/{self._context.job.id}/rollouts"
+
     def _check_step(self, rollouts: Sequence[ScoredRollout]) -> None:
         """A failed check stores its rollouts like a validation: nothing was trained on them."""
         kept = SampledValidation(
@@ -364,6 +369,23 @@ class ReinforcementLoop:
         )
         step = TrainedStep(self._committed + 1)
         self._check_infrastructure(rollouts, StepOutcome(step, validation=kept))
+
+    def _check_tools(self, rollouts: Sequence[ScoredRollout], outcome: StepOutcome) -> None:
+        """The first calls of the base model are the probe of each tool: a call has side effects."""
+        dead = dead_tool(rollouts)
+        if dead is None:
+            return
+        names = [tool.name for tool in self._options.tools]
+        param = "method.reinforcement.mcp_servers"
+        if dead.name in names:
+            param = f"method.reinforcement.tools[{names.index(dead.name)}].server_url"
+        raise StepLost(
+            f"{dead.reason}. Correct its address, its headers or its server, and create the job "
+            f"again.{self._kept}",
+            code=ENDPOINT_UNAVAILABLE,
+            param=param,
+            outcome=outcome,
+        )
 
     def _check_infrastructure(
         self, rollouts: Sequence[ScoredRollout], outcome: StepOutcome
@@ -373,8 +395,7 @@ class ReinforcementLoop:
         if lost is not None:
             raise StepLost(
                 f"{lost.reason}. {lost.cure} and create the job again; no reward was made from "
-                "these failures. The rollouts are kept: GET /v1/fine_tuning/jobs/"
-                f"{self._context.job.id}/rollouts?failed=true",
+                f"these failures.{self._kept}?failed=true",
                 code=lost.code,
                 param=lost.param,
                 outcome=outcome,

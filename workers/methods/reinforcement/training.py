@@ -147,7 +147,8 @@ def _rollout_setup(context: RunContext, method: ReinforcementMethod, plan: Plan)
         context.egress,
         timeout_s=egress.call_timeout_s,
         max_retries=egress.max_retries,
-        outages=OutagePatience(is_known=context.job.step > 0),
+        outages=OutagePatience(is_known=context.job.usage is not None),
+        clock=context.clock,
     )
     context.activity.calls_through(endpoints)
     operators = EndpointPool(
@@ -155,6 +156,7 @@ def _rollout_setup(context: RunContext, method: ReinforcementMethod, plan: Plan)
         timeout_s=egress.call_timeout_s,
         max_retries=egress.max_retries,
         outages=OutagePatience(is_known=True),
+        clock=context.clock,
     )
     context.activity.calls_operators_through(operators)
     effort = method.hyperparameters.reasoning_effort

@@ -16,6 +16,8 @@ async def customer() -> AsyncIterator[EndpointServer]:
     def script(request: ReceivedRequest) -> Reply:
         if request.path == "/grade" and request.body:
             return Reply(json={"score": 1.0})
+        if b'"function_call"' in request.body:
+            return Reply(json={"output": "Error: the arguments are no JSON"})
         return Reply({"/broken": 503, "/posts-only": 501}.get(request.path, 405))
 
     async with endpoint(script) as server:

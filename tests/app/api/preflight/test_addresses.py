@@ -24,6 +24,59 @@ async def test_an_endpoint_that_takes_only_post_is_there(
     assert not found & {"endpoint_failing", "endpoint_unreachable", "endpoint_not_allowed"}
 
 
+@pytest.mark.parametrize(
+    ("reply", "code", "words"),
+    [
+        (Reply(404, {"detail": "Not Found"}), "endpoint_unavailable", "would be answered 404,"),
+        (Reply(405), "endpoint_unavailable", "would be answered 405,"),
+        (Reply(401, {"output": "no"}), "endpoint_unavailable", "would be answered 401: check"),
+        (Reply(403, body=b"<html>"), "endpoint_unavailable", "would be answered 403: check"),
+        (Reply(body=b"<html>"), "endpoint_failing", "answered 200 without a text `output`: the"),
+        (Reply(404, {"output": "no such record"}), None, ""),
+        (Reply(400), None, ""),
+        (Reply(500), None, ""),
+    ],
+)
+async def test_a_tool_is_called_once_with_arguments_that_it_cannot_run(
+    api: Api,
+    call: dict[str, Any],
+    customer: EndpointServer,
+    reply: Reply,
+    code: str | None,
+    words: str,
+) -> None:
+    grade = customer.script
+
+    def answer(request: ReceivedRequest) -> Any:
+        return reply if request.path == "/ticket" and request.body else grade(request)
+
+    customer.script = answer
+    tool = {"name": "ticket", "server_url": customer.url("/ticket"), "headers": {"X-Key": "k"}}
+    call["method"]["reinforcement"]["tools"] = [tool]
+    report = await validate_call(api, call)
+    (sent,) = [one for one in customer.received if one.path == "/ticket" and one.body]
+    assert (sent.json["name"], sent.json["arguments"]) == ("ticket", '{"unfinished": ')
+    assert sent.headers["x-key"] == "k"
+    param = "method.reinforcement.tools[0].server_url"
+    found = [one for one in [*report["errors"], *report["warnings"]] if one["param"] == param]
+    assert [one["code"] for one in found] == ([] if code is None else [code])
+    assert all(words in one["message"] for one in found), found
+    assert report["valid"] is (code != "endpoint_unavailable")
+
+
+@pytest.mark.parametrize("status", [401, 404])
+async def test_a_grader_at_a_wrong_address_is_an_error(
+    api: Api, call: dict[str, Any], customer: EndpointServer, status: int
+) -> None:
+    customer.script = lambda _: Reply(status)
+    (error,) = (await validate_call(api, call))["errors"]
+    assert (error["code"], error["param"]) == (
+        "endpoint_unavailable",
+        "method.reinforcement.grader",
+    )
+    assert f"answered {status}" in error["message"]
+
+
 async def test_a_private_address_is_refused_with_the_option_that_allows_it(
     api: Api, call: dict[str, Any]
 ) -> None:
@@ -141,5 +194,6 @@ async def test_of_very_many_addresses_the_first_are_probed(
     tools = [{"name": f"t{n}", "server_url": customer.url(f"/{n}")} for n in range(300)]
     call["method"]["reinforcement"]["tools"] = tools
     report = await validate_call(api, call)
-    assert len(customer.received) == len(report["endpoints"]) == 128
+    asked = [received for received in customer.received if not received.body]
+    assert len(asked) == len(report["endpoints"]) == 128
     assert "endpoints_not_probed" in {fault["code"] for fault in report["warnings"]}

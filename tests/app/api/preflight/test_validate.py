@@ -12,7 +12,7 @@ from app.kit import faults as values
 from tests.support.api.application import Api, running
 from tests.support.api.preflight import PATH, job_count, rows, validate_call
 from tests.support.cases import cases
-from tests.support.endpoints import EndpointServer
+from tests.support.endpoints import EndpointServer, Reply
 from tests.support.models.tiny_model import KEEPS_THINKING
 from tests.support.stack import Database
 
@@ -304,11 +304,14 @@ async def test_a_grader_that_asks_a_server_grades_one_answer(
     (graded,) = [each for each in customer.received if each.body]
     sent = graded.json
     assert (graded.path, sorted(sent)) == ("/grade", ["item", "sample", "trace_id"])
-    grader["url"] = customer.url("/other")
+    customer.script = lambda received: Reply(400 if received.body else 405, body=b"no")
     (warned,) = (await validate_call(api, call))["warnings"]
     assert warned["code"] == "grader_fails"
     assert (warned["param"], warned["line"]) == ("method.reinforcement.grader", 1)
-    assert "first row: answered 405. A rollout that it fails on is lost" in warned["message"]
+    assert (
+        "first row: answered 400 (no Content-Type): no. A rollout that it fails on is lost"
+        in warned["message"]
+    )
     grader["url"] = "http://127.0.0.1:9/grade"
     report = await validate_call(api, call)
     assert [each["code"] for each in report["errors"]] == ["endpoint_unreachable"]

@@ -6,7 +6,12 @@ import pytest
 from typing_extensions import override
 
 from app.kit.egress import EgressReply, EgressRequest
-from app.kit.endpoint_limits import NO_SERVER_PATIENCE_S, UNKNOWN_PATIENCE_S, OutagePatience
+from app.kit.endpoint_limits import (
+    MARGIN_S,
+    NO_SERVER_PATIENCE_S,
+    UNKNOWN_PATIENCE_S,
+    OutagePatience,
+)
 from app.kit.endpoint_pool import EndpointPool
 from app.kit.endpoints import EndpointAnswer, EndpointFault, FaultKind
 from tests.support.cases import cases
@@ -64,6 +69,37 @@ async def test_an_outage_without_end_is_waited_for_within_the_patience(
         results = await calls
         assert {result.kind for result in results} == {FaultKind.UNREACHABLE}
         assert ends - 1 <= clock.now() <= ends + 15
+
+
+async def test_one_caller_looks_once_more_when_the_patience_ends() -> None:
+    async with VirtualClock().running() as clock:
+        back_at = UNKNOWN_PATIENCE_S - 1  # no probe would be due before the end
+        endpoint, _ = make(
+            clock, lambda now, _: down() if now < back_at else (OK, 0.5), outages=UNKNOWN
+        )
+        results = await call_many(endpoint, 8)
+        assert all(isinstance(result, EndpointAnswer) for result in results)
+        assert not endpoint.state().never_came_up
+
+
+@cases(("outages", "due"), [(KNOWN, 120), (UNKNOWN, UNKNOWN_PATIENCE_S - MARGIN_S)])
+async def test_the_wait_for_a_dead_endpoint_is_that_of_the_oldest_call(
+    outages: OutagePatience, due: float
+) -> None:
+    async with VirtualClock().running() as clock:
+        pool = EndpointPool(
+            TimedEgress(clock, down), timeout_s=600, max_retries=3, outages=outages, clock=clock
+        )
+        calls = asyncio.create_task(call_many(pool.endpoint(URL), 3))
+        await clock.sleep(5)
+        late = asyncio.create_task(call(pool.endpoint(URL), 9))
+        await clock.sleep(due - 5 - 1)
+        assert pool.overdue_s(120) is None
+        await clock.sleep(2)
+        assert pool.overdue_s(120) == pytest.approx(due + 1, abs=1)
+        await asyncio.gather(calls, late, return_exceptions=True)
+        (state,) = pool.states()
+        assert state.never_came_up is (outages is UNKNOWN)
 
 
 async def test_an_endpoint_that_answered_has_the_whole_patience() -> None:

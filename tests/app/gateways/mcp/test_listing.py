@@ -74,10 +74,9 @@ HOSTILE: dict[str, tuple[Any, str]] = {
     ),
     "no_tools": (
         lambda r: _result(r, {"tools": "none"}),
-        "answered with a result that is not of the protocol",
+        "answered with a text in quotation marks as `tools`, not a list",
     ),
     "for_ever": (_paged, "lists its tools on more than 50 pages"),
-    "twice": (_twice, "lists the tool 'a' twice"),
     "large": (_large, "lists its tools in more than 2000000 characters"),
     "deep_schema": (_deep, "answered with JSON of more than 100 levels"),
 }  # fmt: skip
@@ -144,6 +143,19 @@ async def test_an_error_of_the_library_is_the_servers_fault(
     assert found.faults[0].message.endswith("answered with a result that is not of the protocol.")
 
 
+async def test_an_unused_part_of_the_handshake_is_not_checked() -> None:
+    def answer(request: ReceivedRequest) -> Reply:
+        match request.json["method"]:
+            case "server/discover":
+                return _result(request, {"supportedVersions": [MODERN], "capabilities": None})
+            case _:
+                return _result(request, {"tools": [{"name": "a"}], "resultType": None})
+
+    async with endpoint(answer) as server, egress_to(server) as egress:
+        found = await listing_of(egress, spec(server.url("/mcp")))
+    assert found.listing is not None, found.faults
+
+
 def scripted(listing: Any) -> Script:
     """A server of the newest version whose listing is scripted."""
 
@@ -165,6 +177,64 @@ async def test_a_hostile_listing_is_a_fault_in_words(kind: str) -> None:
     assert fault.code == "mcp_server_unavailable"
     assert fault.message.endswith(f"could not be listed: {words}.")
     assert {each.path for each in server.received} == {"/mcp"}
+
+
+OBJECT: dict[str, Any] = {"type": "object", "properties": {}}
+ODD: dict[str, tuple[dict[str, Any], str | None]] = {
+    "output_schema": ({"name": "a", "inputSchema": OBJECT, "outputSchema": "text"}, None),
+    "no_schema": ({"name": "a"}, None),
+    "nulls": (
+        {"name": "a", "description": None, "inputSchema": {**OBJECT, "required": None},
+         "annotations": None, "outputSchema": None, "icons": None, "_meta": None},
+        None,
+    ),
+    "unused": (
+        {"name": "a", "inputSchema": OBJECT, "icons": 5, "execution": [], "annotations": "x",
+         "title": {}, "_meta": 7},
+        None,
+    ),
+    "schema": (
+        {"name": "a", "inputSchema": ["q"]},
+        ("The tool 'a' of the MCP server 'records' cannot be offered: the server answered with a "
+        "list as `inputSchema`, not an object. Correct it, or leave it out with 'allowed_tools'."),
+    ),
+    "schema_type": (
+        {"name": "a", "inputSchema": {"type": "string"}},
+        "the server answered with an `inputSchema` whose `type` is not 'object'.",
+    ),
+    "description": (
+        {"name": "a", "description": 5, "inputSchema": OBJECT},
+        "the server answered with a number as `description`, not a text.",
+    ),
+    "name": (
+        {"inputSchema": OBJECT},
+        ("The tool '(number 1)' of the MCP server 'records' cannot be offered: the server answered "
+        "with null as `name`, not a text."),
+    ),
+    "twice": ({"name": "good", "inputSchema": OBJECT}, "The tool 'good' of"),
+}  # fmt: skip
+
+
+@cases("kind", list(ODD))
+async def test_an_odd_part_of_one_tool_loses_no_other(kind: str) -> None:
+    odd, words = ODD[kind]
+    good = [{"name": name, "inputSchema": OBJECT} for name in ("good", "best")]
+
+    def answer(request: ReceivedRequest) -> Reply:
+        return _result(request, {"tools": [odd, *good], "nextCursor": None, "_meta": None})
+
+    async with endpoint(scripted(answer)) as server, egress_to(server) as egress:
+        every = await listing_of(egress, spec(server.url("/mcp")))
+        chosen = await listing_of(egress, spec(server.url("/mcp"), allowed_tools=["best"]))
+    assert chosen.listing is not None, chosen.faults
+    assert [tool.name for tool in chosen.listing.tools] == ["best"]
+    if words is None:
+        assert every.listing is not None, every.faults
+        assert [tool.name for tool in every.listing.tools] == ["a", "good", "best"]
+        assert every.listing.tools[0].input_schema == OBJECT
+    else:
+        (fault,) = every.faults
+        assert (fault.code, words in fault.message) == ("invalid_tool", True), fault.message
 
 
 async def test_the_faults_of_long_names_are_few_and_short() -> None:

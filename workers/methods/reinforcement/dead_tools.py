@@ -1,0 +1,55 @@
+"""Finds the tool that gave no usable answer to any call of a validation.
+
+Its address, key or server is wrong: the model cannot learn by it, however easy the rows are.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from app.kit.replies import WRONG_ADDRESS
+from app.rollouts.trajectory import ScoredRollout, ToolCallRecord
+from app.tools.tool_calls import unread_status
+
+_OF_TOOLS: Final = "tool_"
+_ANSWERED: Final = "answered "
+
+
+@dataclass(frozen=True, slots=True)
+class DeadTool:
+    name: str
+    calls: int
+    cause: str
+    """What became of most calls, such as `answered 404`."""
+
+    @property
+    def reason(self) -> str:
+        is_answer = self.cause.startswith(_ANSWERED)
+        ended = f"was {self.cause}" if is_answer else f"had no answer: {self.cause}"
+        calls = "1 call" if self.calls == 1 else f"{self.calls} calls"
+        return f"No answer of a tool could be used: every call of `{self.name}` {ended} ({calls})"
+
+
+def dead_tool(rollouts: Sequence[ScoredRollout]) -> DeadTool | None:
+    causes = Counter[tuple[str, str]]()
+    alive = set[str]()
+    for rollout in rollouts:
+        for call in rollout.trajectory.tool_calls:
+            status = _wrong_address(call)
+            if status is not None:
+                causes[call.name, f"{_ANSWERED}{status}"] += 1
+            elif call.attempts:
+                alive.add(call.name)
+        failure = rollout.failure
+        if failure is not None and failure.failure_class.startswith(_OF_TOOLS):
+            causes[failure.source, failure.message] += 1
+    for (name, cause), _ in causes.most_common():
+        if name not in alive:
+            return DeadTool(name, sum(n for (of, _), n in causes.items() if of == name), cause)
+    return None
+
+
+def _wrong_address(call: ToolCallRecord) -> int | None:
+    status = unread_status(call.output, call.error)
+    return status if status in WRONG_ADDRESS else None
