@@ -161,7 +161,7 @@ def _compare(
 
 
 def _difference(
-    mine: Mapping[str, Tensor], others: Mapping[str, Tensor], denominator: int
+    mine: Mapping[str, Tensor], others: Mapping[str, Tensor], denominator: float
 ) -> float:
     largest = difference = 0.0
     for name, parameter in mine.items():

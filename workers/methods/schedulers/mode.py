@@ -132,7 +132,7 @@ def tokens_of_equals(groups: Sequence[PreparedGroup]) -> int:
     is as much a result as any other, so that the step is divided by them too.
     """
     return sum(
-        sum(rollout.trajectory.mask)
+        rollout.trajectory.completion_tokens
         for group in groups
         if group.status == "zero_variance"
         for rollout in group.scored.rollouts

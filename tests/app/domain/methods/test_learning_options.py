@@ -18,8 +18,8 @@ OBJECTIVE = {
 CHECK = {"type": "exact_match", "reference": "{{item.a}}"}
 JUDGE = {"type": "ai_judge", "model": "judge"}
 PPO = {"type": "ppo", "epsilon": 0.2, "epsilon_high": 0.2, "dual_clip": None}
-PLAIN = {"truncation": None, "sequence_mask": None, "max_log_ratio": 20.0}
-TRUNCATED = {**PLAIN, "truncation": {"level": "token", "cap": 2.0}}
+PLAIN: dict[str, Any] = {"truncation": None, "sequence_mask": None, "max_log_ratio": 20.0}
+TRUNCATED: dict[str, Any] = {**PLAIN, "truncation": {"level": "token", "cap": 2.0}}
 ASYNC = {"mode": {"type": "async", "max_staleness": 1}}
 STALE = {"mode": {"type": "async", "max_staleness": 2}}
 

@@ -75,7 +75,7 @@ async def test_groups_of_equal_rewards_divide_the_step_too(build: Build) -> None
     (outcome,) = await stage.run(build(stage.context))
     counts = [0, 0]
     for rollout in outcome.rollouts:
-        counts[rollout.key.prompt_index % 2] += sum(rollout.trajectory.mask)
+        counts[rollout.key.prompt_index % 2] += rollout.trajectory.completion_tokens
     assert (outcome.trained_tokens, trainer.further_tokens) == (counts[0], [counts[1]])
     assert outcome.values[names.TRAINED_TOKENS] == sum(counts)
     assert min(counts) > 0
