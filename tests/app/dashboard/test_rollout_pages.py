@@ -99,9 +99,9 @@ async def test_a_rollout_shows_its_turns_calls_grades_and_siblings(
         database, job, "bad", **columns, sample_index=1, reward=0.0, trace=trace("Q", "A1"),
         components='{"format": 0.5}',
     )  # fmt: skip
-    put_rollout(
-        database, job, "good", **columns, sample_index=2, reward=1.0, trace=trace("Q", "A2")
-    )
+    two_rows = trace("Q", "A2")
+    two_rows["turns"][1]["row"] = 1
+    put_rollout(database, job, "good", **columns, sample_index=2, reward=1.0, trace=two_rows)
     put_rollout(
         database, job, "lost", **columns, sample_index=0, reward=None, stop_reason=None,
         failure_class="tool_timeout", failure_message="search: no answer",
@@ -126,6 +126,8 @@ async def test_a_rollout_shows_its_turns_calls_grades_and_siblings(
     ]
     assert f'rel="prev" href="/jobs/{job}/rollouts/good"' in bad
     assert f'rel="next" href="/jobs/{job}/rollouts/lost"' in bad
+    good = (await visit.get(f"/jobs/{job}/rollouts/good")).text
+    assert ("turn 1 · row" in good, "turn 2 · row 2" in good) == (False, True)
     raw = (await visit.get(f"/jobs/{job}/rollouts/bad/raw.json")).json()
     assert (raw["reward"], raw["trace"]["messages"][0]["content"]) == (0.0, "Q")
     assert "project_id" not in raw
