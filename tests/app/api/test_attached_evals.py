@@ -211,7 +211,7 @@ async def test_a_file_that_the_project_lacks_or_of_another_purpose_is_refused(
         ({"samples_per_item": 65}, ".samples_per_item", "invalid_value", "at most 64"),
         ({"note": {"a": 1}}, ".note", "unknown_parameter", "Remove it"),
         (
-            {"sampling_params": {"tools": [{"type": "function", "headers": {"X-Key": SECRET}}]}},
+            {"sampling_params": {"tools": [{"name": "f", "headers": {"X-Key": SECRET}}]}},
             ".sampling_params.tools[0].headers",
             "unknown_parameter",
             "Remove it",

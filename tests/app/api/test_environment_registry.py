@@ -46,25 +46,25 @@ async def test_a_wrong_registration_is_refused(api: Api, sent: Json, param: str)
 
 
 @pytest.mark.parametrize(
-    ("messages", "param"),
+    ("messages", "param", "code"),
     [
-        (5, "task.messages"),
-        (None, "task.messages"),
-        ([], "task.messages"),
-        ({"a": 1}, "task.messages"),
-        (["hi"], "task.messages[0]"),
-        ([{"role": "user", "content": "hi"}, {"role": "user"}], "task.messages[1].content"),
+        (5, "task.messages", "invalid_type"),
+        (None, "task.messages", "invalid_type"),
+        ([], "task.messages", "empty_array"),
+        ({"a": 1}, "task.messages", "invalid_type"),
+        (["hi"], "task.messages[0]", "invalid_type"),
+        ([{"role": "user"}], "task.messages[0].content", "missing_required_parameter"),
     ],
 )
 async def test_a_test_refuses_messages_that_no_row_may_have(
-    api: Api, messages: Any, param: str
+    api: Api, messages: Any, param: str, code: str
 ) -> None:
     made = await registered(api)
     sent = {"task": {"messages": messages}}
     reply = await api.call("POST", f"{REGISTRY}/{made['id']}/test", json=sent)
     assert reply.status_code == 400, reply.text
     error = reply.json()["error"]
-    assert (error["param"], error["code"]) == (param, "invalid_value")
+    assert (error["param"], error["code"]) == (param, code)
 
 
 async def test_names_lists_and_tenants_are_those_of_the_registry(api: Api) -> None:
