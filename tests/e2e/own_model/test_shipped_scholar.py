@@ -35,8 +35,22 @@ def test_a_promoted_student_says_in_chat_what_its_report_says(tmp_path: Path) ->
         assert announced["models"] == [SCHOLAR_MODEL]
         with opened(data, announced) as live:
             asyncio.run(teach(live))
+            learn(live)
     finally:
         subprocess.run(cli("down", "--data-dir", str(data)), check=True)
+
+
+def learn(live: Installation) -> None:
+    """Lets the model learn a recipe whose plan is compiled as it is."""
+    client = live.client()
+    body = {"model": "tiny-scholar", "recipe": "tool_use"}
+    plan = client.post("/improvement_plans/compile", body=body, cast_to=dict)
+    created = client.post("/fine_tuning/jobs", body={**plan["job"], "seed": 1}, cast_to=dict)
+    job = wait_until_final(client, created["id"])
+    assert (job.status, job.model) == ("succeeded", SCHOLAR_MODEL), job.error
+    compared = live.get(f"/fine_tuning/jobs/{job.id}/report")["reward"]
+    assert compared["difference"] > 0.1
+    assert compared["difference_ci95"][0] > 0
 
 
 async def teach(live: Installation) -> None:
@@ -56,12 +70,11 @@ async def promoted(visit: Visit, live: Installation, name: str, *, recipe: str) 
     path = f"/teach/students/{name}"
     made = {"name": name, "base_model": SCHOLAR_MODEL, f"keep-{recipe}": "yes"}
     await follow(visit, "/teach/students", made)
-    page = (await follow(visit, f"{path}/plan", {"recipe": recipe})).url.path
-    job = await asyncio.to_thread(wait_until_final, live.client(), page.rpartition("/")[2])
+    body = {"recipe": recipe, "seed": 1}
+    begun = live.client().post(f"/students/{name}/improve", body=body, cast_to=dict)
+    job = await asyncio.to_thread(wait_until_final, live.client(), begun["job"]["id"])
     assert job.status == "succeeded", job.error
-    compared = live.get(f"/fine_tuning/jobs/{job.id}/report")["reward"]
-    assert compared["difference_ci95"][0] > 0.1
-    card = await visit.get(page)
+    card = await visit.get(f"{path}/jobs/{job.id}")
     said = found(r"It answers (\d+) of 24 questions right, (?:up from (\d+)|as many)", card)
     now, before = int(said[1]), int(said[2] or said[1])
     await follow(visit, f"{path}/propose", {"job": job.id})
