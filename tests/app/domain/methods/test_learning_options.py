@@ -62,8 +62,8 @@ def test_async_corrects_every_loss_with_a_ratio_unless_told_otherwise(
         assert (found["loss"], found["mismatch"]) == (shown, mismatch)
     off = {**ASYNC, "loss": sent, "mismatch": {"truncation": None}}
     assert shown_learning(off, BASE)["mismatch"] == PLAIN
-    mode = STALE["mode"]
-    assert resolved(mode=mode, loss={"type": "ppo"}) == resolved(mode=mode), "named or not"
+    stale = STALE["mode"]
+    assert resolved(mode=stale, loss={"type": "ppo"}) == resolved(mode=stale), "named or not"
 
 
 @cases(
