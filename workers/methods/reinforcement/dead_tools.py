@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from app.kit.replies import WRONG_ADDRESS
-from app.rollouts.trajectory import ScoredRollout, ToolCallRecord
+from app.kit.replies import CREDENTIALS_REFUSED, WRONG_ADDRESS
+from app.rollouts.trajectory import Failure, FailureClass, ScoredRollout, ToolCallRecord
 from app.tools.tool_calls import unread_status
 
 _OF_TOOLS: Final = "tool_"
@@ -43,11 +43,20 @@ def dead_tool(rollouts: Sequence[ScoredRollout]) -> DeadTool | None:
                 alive.add(call.name)
         failure = rollout.failure
         if failure is not None and failure.failure_class.startswith(_OF_TOOLS):
-            causes[failure.source, failure.message] += 1
+            if _is_lasting(failure):
+                causes[failure.source, failure.message] += 1
+            else:
+                alive.add(failure.source)
     for (name, cause), _ in causes.most_common():
         if name not in alive:
             return DeadTool(name, sum(n for (of, _), n in causes.items() if of == name), cause)
     return None
+
+
+def _is_lasting(failure: Failure) -> bool:
+    """Returns false for what a working server may say of one call, such as a 500."""
+    refused = failure.message.startswith(tuple(f"{_ANSWERED}{s:d}" for s in CREDENTIALS_REFUSED))
+    return refused or failure.failure_class is FailureClass.TOOL_UNREACHABLE
 
 
 def _wrong_address(call: ToolCallRecord) -> int | None:
