@@ -68,6 +68,7 @@ def test_no_value_at_any_path_is_a_500(service: Service, job: Any, noun: str) ->
     if noun == "fine_tuning/jobs":
         kept = ("training_file", "validation_file", "method", "seed")
         good = {key: job.to_dict()[key] for key in kept}
+        good["method"]["reinforcement"]["tools"][0]["headers"] = {"X-Key": "k"}  # echoed redacted
         good |= {"model": BASE, "metadata": {"a": "b"}}
         good["integrations"] = [{"type": "wandb", "wandb": {"project": "p", "tags": ["t"]}}]
     chance = random.Random(20261121)

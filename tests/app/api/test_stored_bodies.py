@@ -44,6 +44,7 @@ MADE: Final = {
     "eval_output_items.usage",
     "eval_runs.criteria",
     "eval_runs.error",
+    "students.edited_instructions",
     "eval_runs.usage",
     "event_log.data",
     "feedback.content",

@@ -15,8 +15,10 @@ from tests.support.stack import Database
 
 @pytest.fixture
 async def customer() -> AsyncIterator[EndpointServer]:
-    def script(request: ReceivedRequest) -> Reply:  # noqa: ARG001 - the signature of an endpoint's script
-        return Reply(405)
+    def script(request: ReceivedRequest) -> Reply:
+        if request.path == "/grade" and request.body:
+            return Reply(json={"score": 1.0})
+        return Reply(json={"output": "Error: the arguments are no JSON"})
 
     async with endpoint(script) as server:
         yield server
