@@ -95,7 +95,7 @@ def test_a_job_with_every_kind_of_grader(
     assert graded == {name: part["type"] for name, part in parts.items()}
 
 
-@pytest.mark.parametrize("served", [True, False])
+@pytest.mark.parametrize("served", [True, pytest.param(False, marks=pytest.mark.long)])
 def test_a_judge_without_a_score_loses_rollouts_and_scores_none_of_them(
     live: Installation, endpoints: Endpoints, small_files: tuple[str, str], served: bool
 ) -> None:
