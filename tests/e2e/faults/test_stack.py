@@ -9,7 +9,6 @@ import os
 import re
 import signal
 import stat
-import subprocess
 import sys
 import urllib.request
 from contextlib import suppress
@@ -19,16 +18,10 @@ import httpx
 import pytest
 
 from app.local.processes import LOG_BYTES
-from app.local.state import free_port
 from app.settings import DEFAULT_MODEL
-from tests.support.embedded.installation import Installation, cli
+from tests.support.embedded.installation import Installation
 from tests.support.patience import PATIENCE_S, wait_for
 from tests.support.priorities import session_niceness
-
-
-
-
-
 
 
 def _upload(live: Installation) -> str:
@@ -95,10 +88,6 @@ def test_workers_yield_the_processor_to_all_that_answers_requests(live: Installa
         assert os.getpriority(os.PRIO_PROCESS, pid) == expected[child], child
         assert session_niceness(pid) in (None, expected[child]), child
     assert {"api", "postgres", "valkey", "engine", "runs", "control"} <= expected.keys()
-
-
-
-
 
 
 def test_the_clock_needs_no_file_and_writes_no_line_per_tick(live: Installation) -> None:

@@ -76,10 +76,7 @@ async def test_findings_name_the_line_and_the_cure(visit: Visit, api: Api) -> No
     [
         (b"\xff\xfe\x00", "not UTF-8"),
         (b'{"messages": [{"role": "user", "content": "x"}]}\n', "Nothing in the line says"),
-        (b'{"preferred\\u005foutput": 1, "messages": []}\n', "must be an object with messages"),
-        (b'{"messages": [{"role": "user", "content": "x"}], "calls": 7}\n', "Examples read: 1."),
         (b'{"a":' * 50_000, "nested too deeply"),
-        (b"", "Examples read: 0. At least 20 are needed."),
     ],
 )
 async def test_no_file_is_too_bad_for_an_answer(visit: Visit, content: bytes, said: str) -> None:
@@ -130,8 +127,9 @@ async def stored_rows(api: Api) -> list[dict[str, Any]]:
     return [json.loads(line) for reply in replies for line in reply.content.splitlines()]
 
 
-@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
-@pytest.mark.parametrize("titles", [("Topic", "Question", "Answer"), None])
+@pytest.mark.parametrize(
+    ("delimiter", "titles"), [(",", ("Topic", "Question", "Answer")), (";", None)]
+)
 async def test_a_table_becomes_a_curriculum(
     visit: Visit, api: Api, delimiter: str, titles: tuple[str, ...] | None
 ) -> None:
@@ -163,11 +161,8 @@ async def test_the_titles_of_a_table_name_its_kind(visit: Visit, api: Api) -> No
     [
         ("question,colour\n" + "a,b\n" * 20, "The file",
          "its columns are “question”, “colour”, and these examples have “question”, “answer”"),
-        ("just one text\n" * 20, "The file", "its columns are “just one text”, and these"),
         ("question,answer\na,b,c\n" + "q,\n", "Line 2", "There are 3 cells"),
-        ("question,answer\na,b\nq,\n", "Line 3", "“Words of a right answer” is empty."),
         ("question,answer\na,b\n" + '"open,b\n', "Line 3", "it is no CSV"),
-        ("question,answer\n" + "q,\n" * 60, "Line 52", "There are more remarks."),
         ("PK\x03\x04", "The file", "it is a ZIP archive or an Excel workbook"),
     ],
 )  # fmt: skip
