@@ -2,12 +2,9 @@ import json
 import re
 from typing import Any
 
-import httpx
 import pytest
-from openai import NotFoundError
 from openai.types.fine_tuning import FineTuningJob
 
-from app.jobs.findings import extremes
 from app.rollouts.metrics import SPLITS, meaning
 from examples.first_job import chat_with_tools
 from examples.records_agent.dataset import make_rows
@@ -22,7 +19,6 @@ from tests.support.e2e.main_job import (
     FinishedJob,
 )
 from tests.support.embedded.installation import Installation
-from tests.support.patience import PATIENCE_S
 
 JOB_KEYS = {
     "id", "object", "created_at", "model", "fine_tuned_model", "finished_at", "organization_id",
@@ -222,16 +218,6 @@ def test_curves_are_complete(live: Installation, finished: FinishedJob) -> None:
     assert max(mismatch) < 1e-3
 
 
-def test_curves_are_thinned_and_filtered(live: Installation, finished: FinishedJob) -> None:
-    path = f"/fine_tuning/jobs/{finished.job.id}/metrics"
-    asked = {"names": "reward/mean", "split": "train", "after_step": 1}
-    whole = live.get(path, **asked)["data"][0]["points"]
-    assert [point["step"] for point in whole] == list(range(2, STEPS + 1))
-    chosen = extremes([point["value"] for point in whole], 4)
-    page = live.get(path, **asked, max_points=4)
-    assert page["data"][0]["points"] == [whole[index] for index in chosen]
-
-
 def test_checkpoints_are_models(live: Installation, finished: FinishedJob) -> None:
     client = live.client()
     checkpoints = list(client.fine_tuning.jobs.checkpoints.list(finished.job.id))
@@ -277,35 +263,3 @@ def test_ten_held_out_rows_played_through_the_api_agree_with_the_report(
     low, high = correct["tuned_ci95"]
     # Ten of forty rows have twice the interval.
     assert abs(sum(played) / 10 - correct["tuned_mean"]) <= max(high - low, 0.1)
-
-
-def test_streaming_gives_the_same_answer(live: Installation, finished: FinishedJob) -> None:
-    client = live.client()
-    question: Any = {
-        "model": finished.job.fine_tuned_model,
-        "messages": [{"role": "user", "content": "What is 3 + 4?"}],
-        "temperature": 0,
-        "max_completion_tokens": 24,
-    }
-    whole = client.chat.completions.create(**question)
-    chunks = list(client.chat.completions.create(**question, stream=True))
-    text = "".join(c.choices[0].delta.content or "" for c in chunks if c.choices)
-    assert text == (whole.choices[0].message.content or "")
-    assert whole.model == finished.job.fine_tuned_model
-    assert {c.model for c in chunks} == {finished.job.fine_tuned_model}
-
-
-def test_an_unknown_model_is_not_found(live: Installation) -> None:
-    with pytest.raises(NotFoundError) as caught:
-        live.client().chat.completions.create(
-            model="ft:tiny-agent:someone::00000000", messages=[{"role": "user", "content": "hi"}]
-        )
-    assert caught.value.code == "model_not_found"
-
-
-def test_an_unknown_key_is_refused(live: Installation) -> None:
-    headers = {"Authorization": "Bearer sk-nobody"}
-    reply = httpx.get(f"{live.base_url}/models", headers=headers, timeout=PATIENCE_S)
-    assert reply.status_code == 401
-    assert reply.json()["error"]["code"] == "invalid_api_key"
-    assert reply.headers["x-request-id"].startswith("req_")

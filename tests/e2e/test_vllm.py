@@ -104,21 +104,6 @@ def test_the_tuned_model_answers_in_a_tool_loop(
     assert model not in scene.served()  # a tenant's name for it is not the engine's
 
 
-def test_streaming_gives_the_same_answer(scene: Scene, job: Any) -> None:
-    client = scene.live.client()
-    question: Any = {
-        "model": job.fine_tuned_model,
-        "messages": [{"role": "user", "content": "What is 3 + 4?"}],
-        "temperature": 0,
-        "max_completion_tokens": 24,
-    }
-    whole = client.chat.completions.create(**question)
-    chunks = list(client.chat.completions.create(**question, stream=True))
-    text = "".join(c.choices[0].delta.content or "" for c in chunks if c.choices)
-    assert text == (whole.choices[0].message.content or "")
-    assert {whole.model, *(chunk.model for chunk in chunks)} == {job.fine_tuned_model}
-
-
 def test_an_engine_that_serves_stale_weights_ends_the_job(
     scene: Scene, endpoints: Endpoints
 ) -> None:

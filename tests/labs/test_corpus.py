@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import itertools
 import json
 import random
 import re
@@ -9,11 +8,8 @@ from typing import Any
 import pytest
 
 from examples.records_agent.dataset import make_rows
-from examples.records_agent.grading import RecordedCall, count_wasted
 from examples.records_agent.records import build_catalogue
 from examples.records_agent.tools import SCHEMAS, call_tool
-from labs.base_models.corpus import HEDGE, Transcript, transcripts
-from labs.base_models.pretrain import SLOPPY
 from labs.base_models.vocabulary import BAD_EXPRESSION, KINDS, TOOLS, UNKNOWN_RECORD, draw_question
 
 pytestmark = pytest.mark.long
@@ -29,17 +25,6 @@ def shape(text: str) -> str:
 def taught_shapes() -> set[str]:
     rng = random.Random(0)
     return {shape(draw_question(rng, kind).text) for kind in KINDS for _ in range(1500)}
-
-
-def calls_of(transcript: Transcript) -> list[RecordedCall]:
-    functions = [
-        call["function"] for m in transcript.messages for call in m.get("tool_calls") or []
-    ]
-    outputs = [m["content"] for m in transcript.messages if m["role"] == "tool"]
-    return [
-        RecordedCall(f["name"], f["arguments"], output)
-        for f, output in zip(functions, outputs, strict=True)
-    ]
 
 
 def test_the_example_uses_words_the_model_was_taught() -> None:
@@ -71,29 +56,3 @@ def test_the_examples_answers_cannot_be_memorised() -> None:
     city = [found for text, found in answers.items() if "city of supplier S52" in text]
     assert city
     assert all(len(found) > 4 for found in city)
-
-
-def test_the_corpus_is_as_sloppy_as_the_mix() -> None:
-    count = 3000
-    drawn = list(itertools.islice(transcripts(11, SLOPPY), count))
-    untried = sum(not calls_of(t) for t in drawn) / count
-    hedged = sum(t.messages[-1]["content"].startswith(HEDGE) for t in drawn) / count
-    wasted = sum(count_wasted(calls_of(t), t.messages[-1]["content"], ()) for t in drawn) / count
-    assert abs(untried - SLOPPY.guess) < 0.03
-    assert abs(hedged - SLOPPY.guess - SLOPPY.lost) < 0.03
-    assert wasted > 0.2
-
-
-def test_calls_are_well_formed_json_and_parallel_ones_exist() -> None:
-    drawn = list(itertools.islice(transcripts(12, SLOPPY), 500))
-    for call in (call for t in drawn for call in calls_of(t)):
-        assert all(isinstance(v, str) for v in json.loads(call.arguments).values())
-    assert any(len(m.get("tool_calls") or []) > 1 for t in drawn for m in t.messages)
-
-
-def test_equal_seeds_give_equal_transcripts() -> None:
-    def first(seed: int) -> list[Transcript]:
-        return list(itertools.islice(transcripts(seed, SLOPPY), 50))
-
-    assert first(3) == first(3)
-    assert first(3) != first(4)

@@ -222,7 +222,7 @@ async def test_a_form_needs_the_token_of_its_own_session(api: Api, visit: Visit)
     assert token_of((await visit.get(f"/jobs/{job}")).text) == mine
 
 
-async def test_forms_that_are_too_large_or_odd_are_refused(api: Api, guest: Visit) -> None:
+async def test_forms_that_are_too_large_or_odd_are_refused(guest: Visit) -> None:
     large = await guest.post("/sign-in", {"api_key": "a" * 20_000})
     assert large.status_code == 413
     many = await guest.post("/sign-in", {f"f{n}": "" for n in range(50)})
