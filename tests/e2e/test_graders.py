@@ -159,18 +159,3 @@ def test_the_official_client_runs_and_validates_graders(
             method=method,
         )
     assert caught.value.param == "method.reinforcement.grader.model"
-
-
-def test_a_model_that_cannot_write_scenarios_is_reported(live: Installation) -> None:
-    """The shipped model looks up records and writes no JSON."""
-    function = {"name": "lookup", "parameters": {"type": "object", "properties": {}}}
-    body = {
-        "tools": [{"type": "function", "function": function}],
-        "generator": {
-            "model": "tiny-agent",
-            "sampling_params": {"temperature": 0, "max_completion_tokens": 8},
-        },
-    }
-    with pytest.raises(BadRequestError) as caught:
-        live.client().post("/fine_tuning/alpha/scenarios/generate", body=body, cast_to=object)
-    assert (caught.value.param, caught.value.code) == ("generator.model", "scenario_model_failed")

@@ -211,29 +211,6 @@ async def test_pasted_lines_are_read_as_they_were_meant(visit: Visit, api: Api) 
     assert any("Pasted line 1: There are 4 cells" in one for one in found)
 
 
-async def test_examples_are_divided_as_other_curricula_are(visit: Visit, api: Api) -> None:
-    """Each topic is tested, and near-duplicates stay on one side."""
-    nouns = ("lamp", "oven", "radio", "chair", "table")
-    near = [f"How do I clean the {noun}{'?' * at}" for noun in nouns for at in range(5)]
-    table = [f"{each}\tYes\torders" for each in QUESTIONS] + [f"{each}\tYes\tcare" for each in near]
-    made = await make_examples(visit, "Divided", pasted="\n".join(table))
-    assert made.status_code == 200, made.text
-    [curriculum] = (await api.call("GET", "/v1/curricula")).json()["data"]
-    assert (curriculum["training_rows"], curriculum["validation_rows"]) == (36, 13)
-    found = curriculum["made_from"]
-    assert (found["split"]["validation_share"], found["row_groups"]) == (0.3, 29)
-    assert found["tags"] == {
-        "care": {"training_rows": 20, "validation_rows": 5},
-        "orders": {"training_rows": 16, "validation_rows": 8},
-    }
-    path = f"/v1/files/{curriculum['validation_file']}/content"
-    kept = (await api.call("GET", path)).text
-    assert [kept.count(f"clean the {noun}") for noun in nouns].count(0) == 4
-    alike = await make_examples(visit, "Alike", pasted="\n".join(table[-5:] * 4))
-    assert alike.status_code == 400
-    assert any("too much alike" in each for each in texts_of(alike.text, "li"))
-
-
 async def test_a_form_that_is_too_large_or_foreign_is_refused(visit: Visit) -> None:
     assert (await drop(visit, b"x" * (8 * 1024 * 1024))).status_code == 413
     assert (await drop(visit, b"", form_token="0")).status_code == 403
