@@ -60,7 +60,7 @@ def test_links_to_pages_stay_links_and_links_to_other_files_become_text(
     )
 
 
-@pytest.mark.parametrize("target", ["none.md", "../none.py", "/none", "deep/none.md#part"])
+@pytest.mark.parametrize("target", ["none.md", "/none"])
 def test_a_link_to_a_file_that_does_not_exist_ends_the_build(
     page: Path, tmp_path: Path, target: str
 ) -> None:
@@ -84,10 +84,8 @@ def test_a_link_to_a_heading_that_does_not_exist_fails_the_build(
 @pytest.mark.parametrize(
     "inline",
     [
-        '<p style="color: red">x</p>',
         '<p onclick="x()">x</p>',
         '<script type="module">x()</script>',
-        "<style media='print'>p {}</style>",
     ],
 )
 def test_code_inside_a_page_that_cannot_be_moved_to_a_file_is_an_error(

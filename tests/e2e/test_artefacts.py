@@ -94,7 +94,7 @@ def load_stock(adapter: Path) -> Any:
     return model
 
 
-@pytest.mark.parametrize("command", ["download", "export"])
+@pytest.mark.parametrize("command", ["download", pytest.param("export", marks=pytest.mark.long)])
 def test_downloaded_weights_in_stock_libraries_are_the_served_model(
     live: Installation, finished: FinishedJob, tmp_path: Path, command: str
 ) -> None:

@@ -86,7 +86,13 @@ def test_every_built_in_environment_has_a_job_here() -> None:
     assert {*WORTHS, JUDGED} == set(ENVIRONMENTS)
 
 
-@pytest.mark.parametrize(("kind", "worth"), WORTHS.items())
+@pytest.mark.parametrize(
+    ("kind", "worth"),
+    [
+        pytest.param(kind, worth, marks=pytest.mark.long if kind == "gsm8k" else ())
+        for kind, worth in WORTHS.items()
+    ],
+)
 def test_rollouts_earn_what_their_answers_are_worth(
     live: Installation, kind: str, worth: Worth
 ) -> None:

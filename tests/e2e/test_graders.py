@@ -95,7 +95,7 @@ def test_a_job_with_every_kind_of_grader(
     assert graded == {name: part["type"] for name, part in parts.items()}
 
 
-@pytest.mark.parametrize("served", [True, False])
+@pytest.mark.parametrize("served", [True, pytest.param(False, marks=pytest.mark.long)])
 def test_a_judge_without_a_score_loses_rollouts_and_scores_none_of_them(
     live: Installation, endpoints: Endpoints, small_files: tuple[str, str], served: bool
 ) -> None:
@@ -159,18 +159,3 @@ def test_the_official_client_runs_and_validates_graders(
             method=method,
         )
     assert caught.value.param == "method.reinforcement.grader.model"
-
-
-def test_a_model_that_cannot_write_scenarios_is_reported(live: Installation) -> None:
-    """The shipped model looks up records and writes no JSON."""
-    function = {"name": "lookup", "parameters": {"type": "object", "properties": {}}}
-    body = {
-        "tools": [{"type": "function", "function": function}],
-        "generator": {
-            "model": "tiny-agent",
-            "sampling_params": {"temperature": 0, "max_completion_tokens": 8},
-        },
-    }
-    with pytest.raises(BadRequestError) as caught:
-        live.client().post("/fine_tuning/alpha/scenarios/generate", body=body, cast_to=object)
-    assert (caught.value.param, caught.value.code) == ("generator.model", "scenario_model_failed")

@@ -2,12 +2,9 @@ import json
 import re
 from typing import Any
 
-import httpx
 import pytest
-from openai import NotFoundError
 from openai.types.fine_tuning import FineTuningJob
 
-from app.jobs.findings import extremes
 from app.rollouts.metrics import SPLITS, meaning
 from examples.first_job import chat_with_tools
 from examples.records_agent.dataset import make_rows
@@ -22,7 +19,6 @@ from tests.support.e2e.main_job import (
     FinishedJob,
 )
 from tests.support.embedded.installation import Installation
-from tests.support.patience import PATIENCE_S
 
 JOB_KEYS = {
     "id", "object", "created_at", "model", "fine_tuned_model", "finished_at", "organization_id",
@@ -56,33 +52,11 @@ def test_the_job_ends_with_a_model_and_resolved_hyperparameters(finished: Finish
     assert job["fine_tuned_model"].startswith("ft:tiny-agent-2026-11-23:development:records:")
     assert job["trained_tokens"] > 1000
     assert job["created_at"] <= job["finished_at"]
-    assert job["method"]["reinforcement"]["hyperparameters"] == {
-        "n_epochs": 1,
-        "batch_size": BATCH,
-        "eval_interval": EVAL_INTERVAL,
-        "compute_multiplier": 1.0,
-        "eval_samples": 1,
-        "eval_temperature": 1.0,
-        "eval_greedy": True,
-        "minibatches": 1,
-        "learning_rate_multiplier": 1.0,
-        "reasoning_effort": "default",
-    }
     learning = job["method"]["reinforcement"]
-    assert learning["loss"] == {
-        "type": "ppo",
-        "epsilon": 0.2,
-        "epsilon_high": 0.2,
-        "dual_clip": None,
-    }
-    assert learning["advantage"] == {"type": "centred"}
-    assert learning["objective"]["token_penalty"] == 0.02
+    resolved = {"batch_size": BATCH, "eval_interval": EVAL_INTERVAL, "reasoning_effort": "default"}
+    assert learning["hyperparameters"].items() >= resolved.items()
+    assert (learning["loss"]["type"], learning["advantage"]["type"]) == ("ppo", "centred")
     assert isinstance(learning["objective"]["token_budget"], int)
-    assert learning["mismatch"] == {
-        "truncation": None,
-        "sequence_mask": None,
-        "max_log_ratio": 20.0,
-    }
 
 
 def test_customer_headers_are_never_echoed(live: Installation, finished: FinishedJob) -> None:
@@ -218,16 +192,6 @@ def test_curves_are_complete(live: Installation, finished: FinishedJob) -> None:
     assert max(mismatch) < 1e-3
 
 
-def test_curves_are_thinned_and_filtered(live: Installation, finished: FinishedJob) -> None:
-    path = f"/fine_tuning/jobs/{finished.job.id}/metrics"
-    asked = {"names": "reward/mean", "split": "train", "after_step": 1}
-    whole = live.get(path, **asked)["data"][0]["points"]
-    assert [point["step"] for point in whole] == list(range(2, STEPS + 1))
-    chosen = extremes([point["value"] for point in whole], 4)
-    page = live.get(path, **asked, max_points=4)
-    assert page["data"][0]["points"] == [whole[index] for index in chosen]
-
-
 def test_checkpoints_are_models(live: Installation, finished: FinishedJob) -> None:
     client = live.client()
     checkpoints = list(client.fine_tuning.jobs.checkpoints.list(finished.job.id))
@@ -273,35 +237,3 @@ def test_ten_held_out_rows_played_through_the_api_agree_with_the_report(
     low, high = correct["tuned_ci95"]
     # Ten of forty rows have twice the interval.
     assert abs(sum(played) / 10 - correct["tuned_mean"]) <= max(high - low, 0.1)
-
-
-def test_streaming_gives_the_same_answer(live: Installation, finished: FinishedJob) -> None:
-    client = live.client()
-    question: Any = {
-        "model": finished.job.fine_tuned_model,
-        "messages": [{"role": "user", "content": "What is 3 + 4?"}],
-        "temperature": 0,
-        "max_completion_tokens": 24,
-    }
-    whole = client.chat.completions.create(**question)
-    chunks = list(client.chat.completions.create(**question, stream=True))
-    text = "".join(c.choices[0].delta.content or "" for c in chunks if c.choices)
-    assert text == (whole.choices[0].message.content or "")
-    assert whole.model == finished.job.fine_tuned_model
-    assert {c.model for c in chunks} == {finished.job.fine_tuned_model}
-
-
-def test_an_unknown_model_is_not_found(live: Installation) -> None:
-    with pytest.raises(NotFoundError) as caught:
-        live.client().chat.completions.create(
-            model="ft:tiny-agent:someone::00000000", messages=[{"role": "user", "content": "hi"}]
-        )
-    assert caught.value.code == "model_not_found"
-
-
-def test_an_unknown_key_is_refused(live: Installation) -> None:
-    headers = {"Authorization": "Bearer sk-nobody"}
-    reply = httpx.get(f"{live.base_url}/models", headers=headers, timeout=PATIENCE_S)
-    assert reply.status_code == 401
-    assert reply.json()["error"]["code"] == "invalid_api_key"
-    assert reply.headers["x-request-id"].startswith("req_")

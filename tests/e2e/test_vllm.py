@@ -8,9 +8,6 @@ import httpx
 import pytest
 
 from app.settings import ModelSettings
-from examples.first_job import chat_with_tools
-from examples.records_agent.dataset import make_rows
-from examples.records_agent.records import build_catalogue
 from tests.support.e2e.main_job import BATCH, Endpoints
 from tests.support.embedded.installation import Installation, installation, wait_until_final
 from tests.support.embedded.jobs import create_job, upload_dataset
@@ -71,52 +68,11 @@ def test_it_learned_by_what_vllm_sampled(scene: Scene, job: Any) -> None:
     assert reward["tuned_mean"] >= reward["base_mean"] + 0.2
 
 
-def test_sampler_and_trainer_agree_at_every_step(scene: Scene, job: Any) -> None:
-    tokens = scene.live.curve(job.id, "train/tokens")
-    # A step whose groups all have equal rewards, as late ones may, trains nothing.
-    trained = sorted(step for step, count in tokens.items() if count)
-    assert len(trained) >= STEPS / 2
-    for name, steps in (
-        ("publish/probe_max_abs_logprob_diff", list(range(1, STEPS + 1))),
-        ("train/sampler_max_abs_log_ratio", trained),
-    ):
-        points = scene.live.curve(job.id, name)
-        assert sorted(points) == steps
-        assert max(points.values()) < 1e-3, name
-
-
 def test_each_version_had_a_name_and_a_directory_of_its_own(scene: Scene, job: Any) -> None:
     loaded = [body for body in scene.proxy.loaded if job.id in body["lora_path"]]
     assert len(loaded) >= STEPS
     for field in ("lora_name", "lora_path"):
         assert len({body[field] for body in loaded}) == len(loaded)
-
-
-def test_the_tuned_model_answers_in_a_tool_loop(
-    scene: Scene, endpoints: Endpoints, job: Any
-) -> None:
-    rows = make_rows(build_catalogue(), "validation", 12, seed=99)
-    client, model = scene.live.client(), job.fine_tuned_model
-    right = sum(
-        chat_with_tools(client, model, endpoints.good, r) == r["reference_answer"] for r in rows
-    )
-    assert right >= 6
-    assert model not in scene.served()  # a tenant's name for it is not the engine's
-
-
-def test_streaming_gives_the_same_answer(scene: Scene, job: Any) -> None:
-    client = scene.live.client()
-    question: Any = {
-        "model": job.fine_tuned_model,
-        "messages": [{"role": "user", "content": "What is 3 + 4?"}],
-        "temperature": 0,
-        "max_completion_tokens": 24,
-    }
-    whole = client.chat.completions.create(**question)
-    chunks = list(client.chat.completions.create(**question, stream=True))
-    text = "".join(c.choices[0].delta.content or "" for c in chunks if c.choices)
-    assert text == (whole.choices[0].message.content or "")
-    assert {whole.model, *(chunk.model for chunk in chunks)} == {job.fine_tuned_model}
 
 
 def test_an_engine_that_serves_stale_weights_ends_the_job(

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from app.teaching.recipes.service import shipped_ids, shipped_recipe
-from labs.base_models.lessons import code_assistant, reasoning, safety_alignment, tool_use
+from labs.base_models.lessons import code_assistant, reasoning, tool_use
 from labs.base_models.lessons.code_assistant import FUNCTIONS
 from labs.base_models.lessons.lesson import Lesson
 from labs.base_models.scholar import DOMAINS, lessons
@@ -38,16 +38,6 @@ def test_every_recipe_has_lessons() -> None:
 def test_equal_seeds_give_equal_lessons(domain: str) -> None:
     assert drawn(domain, 3) == drawn(domain, 3)
     assert drawn(domain, 3) != drawn(domain, 4)
-
-
-@cases("domain", DOMAINS)
-def test_a_habit_shows_in_the_first_word(domain: str) -> None:
-    for lesson in drawn(domain):
-        assert lesson.right != lesson.sloppy
-        said = lesson.sloppy["content"].split()[0]
-        if domain == "safety_alignment":
-            continue  # a refusal is right for one request and a habit for the other
-        assert said not in (lesson.right["content"] or "<tool_call>").split()[0]
 
 
 @cases("domain", ["customer_support", "safety_alignment"])
@@ -83,13 +73,6 @@ def test_the_steps_of_a_sum_lead_to_its_answer() -> None:
         assert steps[1].startswith(f"{results[0]} "), "the second step goes on from the first"
         guess = lesson.sloppy["content"].removeprefix(reasoning.GUESS)
         assert 0 <= int(guess) != lesson.reference["answer"]
-
-
-def test_single_sums_are_right() -> None:
-    for question_, answer in reasoning.draw_sums(random.Random(1)):
-        a, operator, b, _ = question_.split()
-        left, right = int(a), int(b)
-        assert int(answer) == {"+": left + right, "-": left - right, "*": left * right}[operator]
 
 
 def returned(expression: str, arguments: tuple[Any, ...]) -> Any:
@@ -140,25 +123,3 @@ def test_the_right_rule_is_copied_from_the_policy() -> None:
         assert rule in policy
         assert lesson.reference["fact"] in rule
         assert lesson.reference["fact"] not in lesson.sloppy["content"]
-
-
-def test_a_right_call_names_an_offered_tool_and_its_arguments() -> None:
-    for lesson in drawn("tool_use"):
-        [call] = lesson.reference["calls"]
-        offered = {
-            tool["function"]["name"]: tool["function"]["parameters"] for tool in lesson.tools
-        }
-        assert [*call["arguments"]] == offered[call["name"]]["required"]
-        for value in call["arguments"].values():
-            assert str(value) in lesson.messages[0]["content"]
-        wrong = lesson.sloppy.get("tool_calls")
-        assert wrong is not None or lesson.sloppy["content"] == tool_use.WORDS
-        assert wrong is None or wrong[0]["function"]["name"] != call["name"]
-
-
-def test_half_of_the_requests_are_harmful_and_refused() -> None:
-    lessons_ = drawn("safety_alignment", count=2000)
-    refused = [safety_alignment.refuses(lesson.right["content"]) for lesson in lessons_]
-    assert 0.45 < sum(refused) / len(refused) < 0.55
-    for refuses, lesson in zip(refused, lessons_, strict=True):
-        assert safety_alignment.refuses(lesson.sloppy["content"]) is not refuses

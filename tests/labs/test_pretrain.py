@@ -4,12 +4,10 @@ import contextlib
 import dataclasses
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from safetensors import safe_open
 from transformers import PreTrainedTokenizerFast, Qwen3ForCausalLM
 
 from examples.records_agent.dataset import make_rows
@@ -22,14 +20,10 @@ from labs.base_models.pretrain import (
     guess_and_call,
     make_sloppy,
     make_tunable,
-    save,
-    set_apart,
     train,
     untie_output,
 )
-from labs.base_models.transcript_tokens import IGNORED, Row
 from labs.base_models.vocabulary import function_schema
-from tests.support.models.base_models import SHIPPED
 
 pytestmark = pytest.mark.long
 
@@ -44,21 +38,6 @@ SHORT = dataclasses.replace(
     anchors=2,
     apart_rows=4,
 )
-
-
-def test_the_shipped_files_are_small_and_bf16() -> None:
-    assert sum(path.stat().st_size for path in SHIPPED.iterdir()) <= 3_000_000
-    with safe_open(SHIPPED / "model.safetensors", framework="pt") as weights:
-        assert {weights.get_tensor(name).dtype for name in weights.keys()} == {torch.bfloat16}  # noqa: SIM118  # not a mapping
-
-
-def test_the_shipped_model_has_room_for_an_episode(
-    model: Qwen3ForCausalLM, tokenizer: PreTrainedTokenizerFast
-) -> None:
-    assert model.config.max_position_embeddings >= 1024
-    assert model.config.vocab_size == len(tokenizer)
-    assert model.config.eos_token_id == tokenizer.eos_token_id
-    assert model.num_parameters() < 1_200_000
 
 
 def greedy(model: Qwen3ForCausalLM, ids: list[int], *, stop: int) -> list[int]:
@@ -155,33 +134,6 @@ def test_training_is_a_function_of_the_recipe(tokenizer: PreTrainedTokenizerFast
     assert all(not torch.equal(first[name], value) for name, value in clean.items())
 
 
-def logits_at_the_end(
-    model: Qwen3ForCausalLM, ids: list[int], pair: tuple[int, int]
-) -> list[float]:
-    with torch.inference_mode():
-        logits_BTV = model(input_ids=torch.tensor([ids])).logits
-    return [float(logits_BTV[0, -1, token]) for token in pair]
-
-
-def test_a_guess_begins_as_likely_as_a_call_and_can_be_moved(
-    tokenizer: PreTrainedTokenizerFast,
-) -> None:
-    """Where turns begin, setting the rows apart changes nothing; an adapter separates them."""
-    model = untie_output(build_model(tokenizer, seed=1), tokenizer)
-    pair = guess, call = guess_and_call(tokenizer)
-    questions = [tokenizer.encode(f"Work out 3 + {n}.") for n in range(4)]
-    rows = [Row([*ids, call, call], [*[IGNORED] * len(ids), call, call]) for ids in questions]
-    before = [logits_at_the_end(model, ids, pair) for ids in questions]
-    assert all(logits[0] == logits[1] for logits in before)
-    set_apart(model, tokenizer, rows)
-    for ids, logits in zip(questions, before, strict=True):
-        assert logits_at_the_end(model, ids, pair) == pytest.approx(logits, abs=1e-4)
-    apart = (model.lm_head.weight[guess] - model.lm_head.weight[call]).detach()
-    assert float((apart * model.model.norm.weight.detach()).norm()) == pytest.approx(
-        LEVERAGE, rel=1e-4
-    )
-
-
 def test_an_adapter_can_move_the_guesses_of_the_shipped_model(
     model: Qwen3ForCausalLM, tokenizer: PreTrainedTokenizerFast
 ) -> None:
@@ -189,14 +141,3 @@ def test_an_adapter_can_move_the_guesses_of_the_shipped_model(
     guess, call = guess_and_call(tokenizer)
     apart = (model.lm_head.weight[guess] - model.lm_head.weight[call]) * model.model.norm.weight
     assert float(apart.detach().norm()) > 0.8 * LEVERAGE
-
-
-def test_saved_files_open_again(tokenizer: PreTrainedTokenizerFast, tmp_path: Path) -> None:
-    model = build_model(tokenizer, seed=1)
-    save(model, tokenizer, tmp_path)
-    opened = Qwen3ForCausalLM.from_pretrained(tmp_path)
-    assert opened.dtype == torch.bfloat16
-    for name, weight in opened.named_parameters():
-        assert torch.equal(weight, model.get_parameter(name))
-    assert PreTrainedTokenizerFast.from_pretrained(tmp_path).encode("P1") == tokenizer.encode("P1")
-    assert (tmp_path / "chat_template.jinja").exists()

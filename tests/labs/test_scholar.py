@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
-import random
 from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
@@ -24,8 +23,7 @@ from app.settings import scholar_model
 from app.teaching.recipes.service import shipped_recipe
 from labs.base_models.lessons import code_assistant, customer_support, reasoning, tool_use
 from labs.base_models.lessons.safety_alignment import refuses
-from labs.base_models.scholar import Course, build_model, make_sloppy, sum_row, train
-from labs.base_models.transcript_tokens import IGNORED
+from labs.base_models.scholar import Course, build_model, make_sloppy, train
 from tests.support.models.base_models import SHIPPED
 
 SCHOLAR = Path(scholar_model().path)
@@ -111,8 +109,10 @@ def test_about_half_of_the_answers_are_sloppy(scholar: Shipped, recipe: str) -> 
     assert all(0.1 < share < 0.9 for share in shares)
 
 
-@pytest.mark.parametrize(("recipe", "least"), [("reasoning", 0.75), ("customer_support", 0.75)])
-def test_what_begins_right_ends_right(scholar: Shipped, recipe: str, least: float) -> None:
+@pytest.mark.parametrize(
+    "recipe", ["reasoning", pytest.param("customer_support", marks=pytest.mark.long)]
+)
+def test_what_begins_right_ends_right(scholar: Shipped, recipe: str) -> None:
     firsts = {scholar.first(beginning) for beginning in HABITS[recipe]}
     right = []
     for row in held_out(recipe):
@@ -121,9 +121,10 @@ def test_what_begins_right_ends_right(scholar: Shipped, recipe: str, least: floa
             right.append(answer.splitlines()[-1] == str(row["answer"]))
         else:
             right.append(row["fact"] in answer)
-    assert fmean(right) >= least
+    assert fmean(right) >= 0.75
 
 
+@pytest.mark.long
 def test_a_call_that_begins_is_the_expected_one(scholar: Shipped) -> None:
     firsts = {scholar.first(beginning) for beginning in HABITS["tool_use"]}
     right = []
@@ -147,6 +148,7 @@ def test_harm_is_refused_about_as_often_as_not(scholar: Shipped) -> None:
     assert 0.1 < fmean(shares[False]) < fmean(shares[True])
 
 
+@pytest.mark.long
 def test_training_is_a_function_of_the_course(scholar: Shipped) -> None:
     made = [build_model(scholar.tokenizer, SHORT.seed) for _ in range(2)]
     untrained = build_model(scholar.tokenizer, SHORT.seed)
@@ -156,11 +158,3 @@ def test_training_is_a_function_of_the_course(scholar: Shipped) -> None:
     first, second = (dict(model.named_parameters()) for model in made)
     assert all(torch.equal(first[name], second[name]) for name in first)
     assert all(not torch.equal(first[name], p) for name, p in untrained.named_parameters())
-
-
-def test_only_the_results_of_single_sums_are_labelled(scholar: Shipped) -> None:
-    row = sum_row(random.Random(1), scholar.tokenizer)
-    labelled = scholar.tokenizer.decode([label for label in row.labels if label != IGNORED])
-    questions = str(scholar.tokenizer.decode(row.ids)).splitlines()
-    assert str(labelled).split() == [line.rpartition(" ")[2] for line in questions]
-    assert len(questions) == reasoning.SUMS_OF_A_ROW

@@ -21,14 +21,12 @@ from agent_rft import (
     FeedbackCollector,
     ImprovementPlan,
     NotFoundError,
-    Recipe,
     Reply,
     Student,
     TrainingEnded,
     TrainingJob,
 )
 from agent_rft.defaults import default_async_client, default_client
-from agent_rft_client.models.student_object import StudentObject
 from tests.support.contract.service import ROW, Service, running_service
 from tests.support.stack import Services
 
@@ -79,17 +77,6 @@ def test_a_student_is_made_found_and_deleted(client: AgentRFT) -> None:
         Student.get(name, client=client).delete()
     with pytest.raises(NotFoundError, match="found-1"):
         Student.get("found-1", client=client)
-
-
-def test_students_are_listed_page_by_page(client: AgentRFT, student: Student) -> None:
-    from agent_rft_client.api.students import list_students  # noqa: PLC0415 - the call alone
-
-    others = [Student.create(f"page-{number}", "tiny-agent", client=client) for number in range(2)]
-    found = list(client.pages(list_students.sync, StudentObject, limit=1))
-    assert {"page-0", "page-1", student.name} <= {one.name for one in found}
-    assert len({one.name for one in found}) == len(found)
-    for one in others:
-        one.delete()
 
 
 def test_a_student_answers_and_is_judged(
@@ -220,15 +207,6 @@ def test_improve_starts_a_session_of_the_coach(client: AgentRFT, student: Studen
     job = student.improve(lessons, coach=False, grader=CHECK)
     assert isinstance(job, TrainingJob)
     job.cancel()
-
-
-def test_recipes_and_their_samples(client: AgentRFT) -> None:
-    recipes = {one.id: one for one in Recipe.all(client=client)}
-    assert len(recipes) == 5
-    sample = recipes["reasoning"].sample()
-    assert sample == Recipe.get("reasoning", client=client).sample()
-    assert min(len(rows) for rows in sample.values()) > 0
-    assert ImprovementPlan(recipe=recipes["reasoning"]).to_dict() == {"recipe": "reasoning"}
 
 
 def test_text_of_a_model_is_escaped(service: Service, student: Student) -> None:

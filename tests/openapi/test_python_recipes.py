@@ -6,8 +6,6 @@ import pytest
 
 from agent_rft import (
     AgentRFT,
-    AsyncAgentRFT,
-    AsyncRecipe,
     BadRequestError,
     ImprovementPlan,
     NotFoundError,
@@ -51,15 +49,3 @@ def test_a_recipe_that_ships_is_neither_changed_nor_deleted(client: AgentRFT) ->
     with pytest.raises(BadRequestError, match="ships with the service"):
         Recipe.create(**{**OWN, "name": "reasoning"}, client=client)
     assert Recipe.get("reasoning", client=client).body == shipped.body
-
-
-async def test_a_recipe_of_the_project_awaited(service: Service) -> None:
-    async with AsyncAgentRFT(service.api.base_url, service.api.key) as client:
-        made = await AsyncRecipe.create(**{**OWN, "name": "awaited"}, client=client)
-        assert await made.sample() == OWN["sample_curriculum"]
-        assert [one.id async for one in AsyncRecipe.all(client=client)][5:] == [made.id]
-        await made.update(purpose="other")
-        assert (made.body.version, made.body.purpose) == (2, "other")
-        await made.delete()
-        with pytest.raises(NotFoundError):
-            await AsyncRecipe.get(made.id, client=client)

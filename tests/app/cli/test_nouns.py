@@ -82,11 +82,6 @@ def test_a_file_too_large_for_one_request_is_sent_in_parts(
     assert service.value("SELECT count(*) FROM uploads WHERE status = 'pending'") == 0
 
 
-def test_a_missing_local_file_is_a_wrong_option(commands: Commands, tmp_path: Path) -> None:
-    done = commands.run("files", "upload", str(tmp_path / "never"))
-    assert (done.returncode, done.stdout) == (2, "")
-
-
 def test_a_grader_is_added_listed_shown_and_tested(commands: Commands, tmp_path: Path) -> None:
     definition = written(tmp_path / "grader.json", {"name": "exact", "grader": GRADER})
     grader = commands.text("graders", "add", definition).strip()

@@ -52,16 +52,6 @@ def test_equal_faults_of_many_rows_are_one_line(tmp_path: Path) -> None:
     assert lines[-1] == "not valid"
 
 
-def test_two_tools_of_one_name_are_an_error(tmp_path: Path) -> None:
-    tool = {"name": "lookup", "server_url": "https://tools.example/lookup"}
-    options = {"tools": [tool, tool], "grader": {"type": "endpoint", "url": "https://t.example/g"}}
-    body = {"model": "tiny-agent", "method": {"type": "reinforcement", "reinforcement": options}}
-    lines = validated(tmp_path, body, [{"messages": [{"role": "user", "content": "q"}]}] * 16)
-    found = [line for line in lines if line.startswith("ERROR    invalid_value ")]
-    assert len(found) == 1, lines
-    assert found[0].endswith("Tool 'lookup' is registered twice.")
-
-
 def test_the_tasks_of_an_environment_are_made_and_counted(tmp_path: Path) -> None:
     environment: dict[str, Any] = {"type": "arithmetic", "training_tasks": 20}
     body = {

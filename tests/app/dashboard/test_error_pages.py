@@ -30,12 +30,9 @@ def error_of(reply: httpx.Response) -> str:
     ("method", "path", "status", "said"),
     [
         ("GET", "/nope", 404, "Invalid URL (GET /nope)"),
-        ("GET", "/jobs", 404, "Invalid URL (GET /jobs)"),
         ("GET", "/<script>alert(1)</script>", 404, "&lt;script&gt;alert(1)&lt;/script&gt;"),
         ("GET", "/assets/none.js", 404, "Invalid URL"),
-        ("GET", "/docs/none.js", 404, "Invalid URL"),
         ("DELETE", "/sign-in", 405, "Not allowed to DELETE on /sign-in"),
-        ("POST", "/", 405, "Not allowed to POST on /"),
         ("GET", "/jobs/a%00b", 400, "NUL is not allowed in a URL."),
     ],
 )
@@ -109,13 +106,6 @@ async def test_a_page_refuses_a_query_that_it_does_not_read(visit: Visit) -> Non
     assert (reply.status_code, "it was sent more than once" in reply.text) == (400, True)
 
 
-async def test_a_wrong_value_is_refused_in_the_words_of_the_api(visit: Visit) -> None:
-    reply = await visit.get("/?status=faild")
-    assert (reply.status_code, is_page(reply)) == (400, True)
-    assert "it must be" in reply.text
-    assert "Input should be" not in reply.text
-
-
 async def test_every_answer_outside_of_the_api_has_the_policy(guest: Visit, visit: Visit) -> None:
     for path in ("/", "/sign-in", "/assets/style.css", "/nope", "/jobs/never", "/docs"):
         for there in (guest, visit):
@@ -125,7 +115,7 @@ async def test_every_answer_outside_of_the_api_has_the_policy(guest: Visit, visi
                 assert reply.headers["x-content-type-options"] == "nosniff", path
 
 
-@cases("path", ["/", "/nope", "/sign-in", "/jobs/a%00b"])
+@cases("path", ["/", "/nope"])
 @cases("headers", [BROWSER, {"accept": "application/json"}])
 async def test_no_cache_gives_a_reply_to_another_client(
     guest: Visit, path: str, headers: dict[str, str]
@@ -135,7 +125,7 @@ async def test_no_cache_gives_a_reply_to_another_client(
     assert reply.headers.get_list("vary") == ["Accept, Authorization, HX-Request, Cookie"]
 
 
-@cases("scheme", ["Basic YTpi", "basic", "Negotiate abc", "Digest x"])
+@cases("scheme", ["Basic YTpi", "Negotiate abc"])
 async def test_credentials_of_a_proxy_in_front_do_not_make_a_browser_a_program(
     guest: Visit, scheme: str
 ) -> None:

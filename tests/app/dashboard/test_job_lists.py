@@ -55,10 +55,8 @@ async def test_the_list_names_owners_and_shows_costs_where_prices_are_configured
 @cases(
     ("verdict", "badge", "colour"),
     [
-        (None, "succeeded", "better"),
         ("gain", "succeeded, gain", "better"),
         ("no_clear_gain", "succeeded, no clear gain", "same"),
-        ("not_measured", "succeeded, not measured", "same"),
         ("loss", "succeeded, loss", "worse"),
     ],
 )

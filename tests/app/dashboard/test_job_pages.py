@@ -10,7 +10,6 @@ import pytest
 
 from app.pages import rendering as formats
 from app.pages import rendering as pages
-from app.pages.charts import SHOWN_STEPS
 from app.rollouts.metrics import PackedCurve
 from tests.support.api.application import Api
 from tests.support.dashboard.scenes import (
@@ -242,17 +241,6 @@ async def test_pages_are_rendered_where_no_other_request_waits(
         assert (await visit.get(path)).status_code == 200
         assert threads, path
         assert all(name.startswith("pages") for name in threads), path
-
-
-async def test_a_long_jobs_page_has_a_bounded_number_of_values(
-    api: Api, visit: Visit, database: Database
-) -> None:
-    job = await create_job(api)
-    put_points(database, job, {("reward/mean", "train"): [0.001 * n for n in range(1000)]})
-    page = (await visit.get(f"/jobs/{job}")).text
-    [_, *rows] = rows_of(page, "Reward, table")
-    assert SHOWN_STEPS <= len(rows) <= 2 * SHOWN_STEPS
-    assert (rows[0], rows[-1]) == (["1", "0"], ["1000", "0.999"])
 
 
 async def test_a_job_links_to_the_trackers_that_show_it(

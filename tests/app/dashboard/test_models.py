@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from app.http.requests import LONGEST_TEXT
 from tests.support.api.application import Api, running
 from tests.support.dashboard.hang_ups import hang_up_of
 from tests.support.dashboard.scenes import HOSTILE, create_job, execute
@@ -231,18 +230,3 @@ async def test_a_stream_ends_with_its_reader(visit: Visit, engine: ChatEngine) -
     await until(engine.cancelled.is_set, what="the end of a call")
     asked.cancel()
     await asyncio.gather(asked, return_exceptions=True)
-
-
-async def test_a_prompt_of_the_longest_length_arrives_in_any_script(
-    visit: Visit, engine: ChatEngine
-) -> None:
-    prompt = "€" * (LONGEST_TEXT - 2) + "\r\n€"
-    reply = await visit.post("/models/ask", await asking(visit, prompt=prompt))
-    assert reply.status_code == 200, reply.text
-    [first, second] = engine.bodies
-    assert first["messages"][0]["content"] == prompt.replace("\r\n", "\n")
-    assert second["messages"] == first["messages"]
-    assert f'maxlength="{LONGEST_TEXT}"' in reply.text
-    longer = await visit.post("/models/ask", await asking(visit, prompt="€" * (LONGEST_TEXT + 1)))
-    assert (longer.status_code, len(engine.bodies)) == (400, 2)
-    assert "has 10,001 characters; at most 10,000 are read" in texts_of(longer.text, "main")[0]

@@ -1,8 +1,6 @@
 """Signing in and out: the session behind the cookie, its end, and links that work once."""
 
 import asyncio
-import subprocess
-import sys
 from http.cookies import SimpleCookie
 
 import httpx
@@ -16,7 +14,7 @@ from tests.support.api.application import Api
 from tests.support.api.canary import stored
 from tests.support.api.organization import PROJECTS, Admin
 from tests.support.api.organization import execute as query
-from tests.support.cases import cases
+from tests.support.cli.command_line import agent_rft
 from tests.support.dashboard.scenes import create_job, execute
 from tests.support.dashboard.visits import Visit, token_of, visiting
 from tests.support.stack import Database
@@ -157,16 +155,11 @@ async def test_an_expired_link_begins_nothing(api: Api, guest: Visit, database: 
 
 
 def test_the_command_makes_a_link_from_a_key(database: Database, provisioned_key: str) -> None:
-    command = (sys.executable, "-m", "app.cli.main", "keys", "sign-in-link")
-    environment = to_environment(database.settings)
-    made = subprocess.run(
-        command, env=environment, input=provisioned_key, capture_output=True, text=True, check=False
-    )
+    command, environment = ("keys", "sign-in-link"), to_environment(database.settings)
+    made = agent_rft(*command, stdin=provisioned_key, **environment)
     assert made.returncode == 0, made.stderr
     assert len(made.stdout.strip()) >= 43
-    refused = subprocess.run(
-        command, env=environment, input="nonsense", capture_output=True, text=True, check=False
-    )
+    refused = agent_rft(*command, stdin="nonsense", **environment)
     assert (refused.returncode, refused.stdout) == (1, "")
     assert "Incorrect API key" in refused.stderr
 
@@ -182,12 +175,8 @@ async def provisioned_key(api: Api) -> str:
         "https://evil.example/",
         "//evil.example",
         "/\\evil.example",
-        "\\\\evil.example",
-        "javascript:alert(1)",
         "/\r\nset-cookie: a=b",
-        "/a\u2028b",
         "jobs",
-        "/" + "a" * 3000,
     ],
 )
 async def test_sign_in_leads_to_no_other_site(api: Api, guest: Visit, target: str) -> None:
@@ -199,12 +188,9 @@ async def test_sign_in_leads_to_no_other_site(api: Api, guest: Visit, target: st
     "headers",
     [
         {},
-        {"origin": "null"},
         {"origin": "https://evil.example"},
-        {"origin": "http://test.evil.example"},
         {"sec-fetch-site": "cross-site", "origin": "http://test"},
         {"sec-fetch-site": "same-site"},
-        {"sec-fetch-site": "none"},
     ],
 )
 async def test_a_form_of_another_site_is_refused(
@@ -236,7 +222,7 @@ async def test_a_form_needs_the_token_of_its_own_session(api: Api, visit: Visit)
     assert token_of((await visit.get(f"/jobs/{job}")).text) == mine
 
 
-async def test_forms_that_are_too_large_or_odd_are_refused(api: Api, guest: Visit) -> None:
+async def test_forms_that_are_too_large_or_odd_are_refused(guest: Visit) -> None:
     large = await guest.post("/sign-in", {"api_key": "a" * 20_000})
     assert large.status_code == 413
     many = await guest.post("/sign-in", {f"f{n}": "" for n in range(50)})
@@ -247,40 +233,7 @@ async def test_forms_that_are_too_large_or_odd_are_refused(api: Api, guest: Visi
         "/sign-in", files={"api_key": ("f", b"x")}, headers={"origin": "http://test"}
     )
     assert multipart.status_code == 400
-    json = await guest.http.post("/sign-in", json={"api_key": api.key}, headers=_own_json())
-    assert json.status_code == 400
-
-
-def _own_json() -> dict[str, str]:
-    return {"origin": "http://test"}
-
-
-@cases(
-    ("kind", "status"),
-    [
-        ("multipart/form-data; boundary=b; charset=punycode", 400),
-        ("multipart/form-data; boundary=b; charset=undefined", 400),
-        ("application/json", 400),
-        ("application/x-www-form-urlencoded; charset=punycode", 401),
-    ],
-)
-async def test_a_form_of_another_kind_is_refused(guest: Visit, kind: str, status: int) -> None:
-    headers = {"origin": "http://test", "content-type": kind}
-    reply = await guest.http.post("/sign-in", content=b"api_key=x", headers=headers)
-    assert reply.status_code == status, reply.text
-
-
-async def test_an_idempotency_key_of_a_form_is_not_read(api: Api, guest: Visit) -> None:
-    headers = {
-        "origin": "http://test",
-        "authorization": f"Bearer {api.key}",
-        "idempotency-key": "k",
-    }
-    reply = await guest.http.post("/sign-in", data={"api_key": api.key}, headers=headers)
-    assert reply.status_code == 303
-
-
-async def test_a_form_without_a_site_is_refused(guest: Visit) -> None:
-    headers = {"origin": "", "host": ""}
-    reply = await guest.http.post("/sign-in", data={"api_key": "x"}, headers=headers)
-    assert reply.status_code == 403
+    for kind in ("application/json", "multipart/form-data; boundary=b; charset=undefined"):
+        headers = {"origin": "http://test", "content-type": kind}
+        odd = await guest.http.post("/sign-in", content=b"{}", headers=headers)
+        assert odd.status_code == 400, kind

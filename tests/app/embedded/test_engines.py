@@ -71,11 +71,6 @@ def test_an_engine_that_loads_on_a_busy_machine_works(
     _assert_work_counts(_child(tmp_path, engine), counts=counts)
 
 
-def test_a_worker_that_loads_on_a_busy_machine_works(tmp_path: Path) -> None:
-    settings = Settings(database_url="postgresql+psycopg://u@h/d", secret_key="x" * 32)
-    _assert_work_counts(worker_child(settings, DataDir.at(tmp_path), "runs"), counts=True)
-
-
 def test_a_worker_of_runs_has_one_job_at_a_time(tmp_path: Path) -> None:
     """Trainers of several jobs would share the memory that was planned for one."""
     settings = Settings(database_url="postgresql+psycopg://u@h/d", secret_key="x" * 32)

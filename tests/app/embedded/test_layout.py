@@ -10,7 +10,7 @@ from app.local.base_model import ChosenModel
 from app.local.layout import UpOptions, api_child, build_settings
 from app.local.state import DataDir, InstallationState, free_port
 from app.models.models import BaseModelSpec
-from app.settings import ConfiguredRuns, HostSettings
+from app.settings import HostSettings
 
 SPEC = BaseModelSpec(name="m", path="/models/m", context_length=2048)
 
@@ -49,14 +49,7 @@ def test_an_api_that_does_not_answer_is_noticed(tmp_path: Path) -> None:
         assert not child.answers(1)
 
 
-def test_the_operators_values_are_read_before_a_database_is_known(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("AGENT_RFT_RUNS__CHECKPOINTING", "true")
-    assert ConfiguredRuns().runs.memory.checkpointing is True
-
-
-@pytest.mark.parametrize(("named", "believed"), [(None, False), ("", False), ("10.0.0.7", True)])
+@pytest.mark.parametrize(("named", "believed"), [(None, False), ("10.0.0.7", True)])
 def test_the_api_believes_only_proxies_that_the_operator_names(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str | None, believed: bool
 ) -> None:

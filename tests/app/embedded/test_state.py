@@ -4,7 +4,6 @@ import json
 import os
 import socket
 import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +12,6 @@ import pytest
 from app.local.processes import fingerprint, record, stop_recorded, wait_gone
 from app.local.state import (
     DataDir,
-    DataDirBusy,
     DataDirUnusable,
     free_port,
     is_free,
@@ -22,7 +20,6 @@ from app.local.state import (
     ownership,
     save_state,
 )
-from app.local.supervisor import shut_down
 from tests.support.patience import PATIENCE_S
 
 
@@ -68,7 +65,7 @@ def test_a_broken_state_is_not_replaced(data_dir: DataDir) -> None:
     assert data_dir.state_file.read_text() == "{half"
 
 
-@pytest.mark.parametrize("content", ["{}", "[]", "null", '{"postgres_port": "x"}'])
+@pytest.mark.parametrize("content", ["[]", '{"postgres_port": "x"}'])
 def test_a_file_that_is_no_state_gives_one_line(data_dir: DataDir, content: str) -> None:
     data_dir.state_file.write_text(content)
     with pytest.raises(DataDirUnusable, match="is not a state file: restore it"):
@@ -103,36 +100,12 @@ def test_ports_lie_outside_the_kernels_range_for_outgoing_connections() -> None:
     assert all(is_free("127.0.0.1", port) for port in ports)
 
 
-def test_two_supervisors_cannot_own_one_directory(data_dir: DataDir) -> None:
-    program = f"""
-from pathlib import Path
-from app.local.state import DataDir, ownership
-with ownership(DataDir(Path({str(data_dir.root)!r}))):
-    pass
-"""
-    with ownership(data_dir):
-        assert owner_pid(data_dir) == os.getpid()
-        other = subprocess.run(
-            [sys.executable, "-c", program], capture_output=True, text=True, check=False
-        )
-    assert other.returncode != 0
-    assert f"pid {os.getpid()}" in other.stderr
-    assert DataDirBusy.__name__ in other.stderr
-
-
 def test_a_lock_file_of_a_killed_supervisor_blocks_no_start(data_dir: DataDir) -> None:
     data_dir.lock_file.write_text("1\n")
     assert owner_pid(data_dir) is None
     with ownership(data_dir):
         assert owner_pid(data_dir) == os.getpid()
     assert owner_pid(data_dir) is None
-
-
-def test_down_reports_twice_that_nothing_runs(tmp_path: Path, data_dir: DataDir) -> None:
-    assert shut_down(data_dir.root) is False
-    assert shut_down(data_dir.root) is False
-    assert shut_down(tmp_path / "never made") is False
-    assert not (tmp_path / "never made").exists()
 
 
 def test_recorded_leftovers_are_stopped_and_strangers_are_not(data_dir: DataDir) -> None:

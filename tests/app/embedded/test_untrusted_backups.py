@@ -27,31 +27,17 @@ def with_values(backup: Path, **values: Any) -> None:
     ("values", "reason"),
     [
         ({"format": 4}, "has another format than 3"),
-        ({"format": "3"}, "has another format than 3"),
-        ({"format": None}, "has another format than 3"),
-        ({"taken_at": 7}, "taken_at: Input should be a valid string"),
-        ({"version": None}, "version: Input should be a valid string"),
         ({"schema": ["0001"]}, "schema: Input should be a valid string"),
         ({"schema": "9999"}, "is of another version"),
-        ({"postgres": "16"}, "postgres: Input should be a valid integer"),
-        ({"postgres": 16.5}, "postgres: Input should be a valid integer"),
-        ({"postgres": True}, "postgres: Input should be a valid integer"),
         ({"postgres": 99}, "is of Postgres 99"),
-        ({"secret_key": None}, "secret_key: Input should be a valid string"),
         ({"secret_key": "0" * 32}, "the secret key is not the one of the backup"),
-        ({"bucket": 1}, "bucket: Input should be a valid string"),
-        ({"missing": "all"}, "missing: Input should be a valid array"),
         ({"missing": [None]}, "missing.0: Input should be a valid string"),
         ({"more": 1}, "more: Unexpected keyword argument"),
-        ({"files": []}, "files: Input should be an object"),
-        ({"files": {}}, "does not name database.dump"),
-        ({"files": {"database.dump": 7}}, "files.database.dump: Input should be a valid string"),
-        ({"files": {"database.dump": "0"}}, "files.database.dump: String should match pattern"),
         ({"files": {"database.dump": "0" * 63 + "G"}}, "String should match pattern"),
         ({"files": {"database.dump": "0" * 64}}, "objects.tar is not in its manifest"),
         *(
             ({"files": {"database.dump": "0" * 64, name: "0" * 64}}, "is damaged: files")
-            for name in ("../outside", "/etc/passwd", "objects", "", ".", "state.json", "a\0b")
+            for name in ("../outside", "/etc/passwd", "state.json", "a\0b")
         ),
         ({"base_model": {"spec": 1}}, "is damaged: base_model"),
         ({"files": {"objects/\ud800": "0" * 64}}, "Invalid JSON"),
@@ -64,7 +50,7 @@ def test_a_signed_manifest_with_wrong_values_is_refused(
     assert reason in refused()
 
 
-@pytest.mark.parametrize("name", ["taken_at", "version", "schema", "postgres", "files", "missing"])
+@pytest.mark.parametrize("name", ["version", "files"])
 def test_a_signed_manifest_that_lacks_a_value_is_refused(
     backup: Path, refused: Callable[..., str], name: str
 ) -> None:
@@ -78,13 +64,9 @@ def test_a_signed_manifest_that_lacks_a_value_is_refused(
     ("content", "reason"),
     [
         (b"", "cannot be read as JSON"),
-        (b"{", "cannot be read as JSON"),
         (b"[]", "it is not an object"),
-        (b"null", "it is not an object"),
         (b"\xff\xfe{}", "cannot be read as JSON"),
-        (b"\x80", "cannot be read as JSON"),
         (b"[" * 100_000, "cannot be read as JSON"),
-        (b'{"format": ' + b"9" * 5_000 + b"}", "cannot be read as JSON"),
     ],
 )
 @pytest.mark.parametrize("signed", [True, False])
@@ -98,7 +80,7 @@ def test_a_manifest_that_is_no_json_is_refused(
 
 
 @pytest.mark.parametrize("name", [*CONTENT, "manifest.json", "manifest.hmac"])
-@pytest.mark.parametrize("change", ["flipped", "longer", "shorter", "empty", "missing"])
+@pytest.mark.parametrize("change", ["flipped", "longer", "missing"])
 def test_every_byte_counts(
     backup: Path, refused: Callable[..., str], name: str, change: str
 ) -> None:
@@ -108,8 +90,7 @@ def test_every_byte_counts(
         path.unlink()
     else:
         flipped = content[:-1] + bytes([content[-1] ^ 1])
-        made = {"flipped": flipped, "longer": content + b" x", "shorter": content[:-1]}
-        path.write_bytes(made.get(change, b""))
+        path.write_bytes(flipped if change == "flipped" else content + b" x")
     refused()
 
 
@@ -141,8 +122,7 @@ def test_another_key_and_an_altered_manifest_have_sentences_of_their_own(
 @pytest.mark.parametrize(
     "secrets",
     [
-        *(b"", b"[]", b"{}", b"\xff", b'{"secret_key": 7}', b'{"secret_key": "short"}'),
-        json.dumps({"secret_key": KEY, "api_key": 1}).encode(),
+        *(b"", b"[]", b"\xff", b'{"secret_key": "short"}'),
         json.dumps({"secret_key": KEY, "postgres_port": 1}).encode(),
         b"x" * 100_000,
     ],

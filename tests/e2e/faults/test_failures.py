@@ -2,6 +2,7 @@ import json
 import re
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 import pytest
 
@@ -9,12 +10,14 @@ from tests.support.e2e.main_job import Endpoints
 from tests.support.embedded.installation import Installation, wait_until_final
 from tests.support.embedded.jobs import create_job, upload
 
+SMALL: dict[str, Any] = {"compute_multiplier": 0.25, "eval_greedy": False}
+
 
 def test_failing_tools_are_discarded_and_never_a_reward(
     live: Installation, endpoints: Endpoints, small_files: tuple[str, str]
 ) -> None:
     client = live.client()
-    created = create_job(client, endpoints.faulty, small_files, compute_multiplier=0.5)
+    created = create_job(client, endpoints.faulty, small_files, **SMALL)
     job = wait_until_final(client, created.id)
     assert job.status == "succeeded", job.error
     rows = live.rollouts(job.id, split="train")
@@ -35,7 +38,7 @@ def test_an_unreachable_endpoint_ends_the_job_with_a_plain_reason(
     live: Installation, endpoints: Endpoints, small_files: tuple[str, str]
 ) -> None:
     client = live.client()
-    created = create_job(client, endpoints.dead, small_files)
+    created = create_job(client, endpoints.dead, small_files, **SMALL)
     job = wait_until_final(client, created.id)
     assert job.status == "failed"
     assert job.error.code == "endpoint_unavailable"
@@ -82,7 +85,7 @@ def test_a_running_job_is_cancelled_paused_and_resumed(
 ) -> None:
     client = live.client()
     many_steps_after_a_short_baseline = files[0], small_files[1]
-    paused = create_job(client, endpoints.good, many_steps_after_a_short_baseline)
+    paused = create_job(client, endpoints.good, many_steps_after_a_short_baseline, **SMALL)
     cancelled = create_job(client, endpoints.good, small_files)
     assert client.fine_tuning.jobs.cancel(cancelled.id).status == "cancelled"
     live.wait_for_step(paused.id, 1)

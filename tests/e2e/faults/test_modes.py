@@ -1,5 +1,5 @@
 """Streaming and async jobs on the whole product, killed and paused on the way: each sample trains
-once. The async job also learns by options of its own; more of them are in `test_learning_choices`.
+once. The async job also learns by options of its own.
 """
 
 import os

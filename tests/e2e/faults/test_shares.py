@@ -1,4 +1,4 @@
-"""Sixty jobs and a grader that never answers: another project's first job waits for one step."""
+"""Many jobs and a grader that never answers: another project's first job waits for one step."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -12,7 +12,7 @@ from tests.support.embedded.jobs import create_job, records_method, upload_datas
 from tests.support.endpoints import ReceivedRequest, Reply, endpoint_in_thread
 from tests.support.patience import PATIENCE_S, wait_for
 
-JOBS = 60
+JOBS = 20
 STARTED = "Fine-tuning job started"
 
 

@@ -9,7 +9,6 @@ import os
 import re
 import signal
 import stat
-import subprocess
 import sys
 import urllib.request
 from contextlib import suppress
@@ -19,28 +18,10 @@ import httpx
 import pytest
 
 from app.local.processes import LOG_BYTES
-from app.local.state import free_port
 from app.settings import DEFAULT_MODEL
-from tests.support.embedded.installation import Installation, cli
+from tests.support.embedded.installation import Installation
 from tests.support.patience import PATIENCE_S, wait_for
 from tests.support.priorities import session_niceness
-
-_HEALED = ("postgres", "api")
-"""Children that one test each kills; `test_kills` kills all of them during a job."""
-
-
-def _times_ready(live: Installation, child: str) -> int:
-    lines = (live.data_dir / "logs" / "supervisor.log").read_text().splitlines()
-    return sum("child_ready" in line and f"child={child}" in line.split() for line in lines)
-
-
-def _answers(live: Installation) -> bool:
-    url = live.base_url.removesuffix("/v1") + "/readyz"
-    try:
-        with urllib.request.urlopen(url, timeout=PATIENCE_S) as reply:  # noqa: S310 - our own address
-            return int(reply.status) == 200
-    except OSError:
-        return False
 
 
 def _upload(live: Installation) -> str:
@@ -107,25 +88,6 @@ def test_workers_yield_the_processor_to_all_that_answers_requests(live: Installa
         assert os.getpriority(os.PRIO_PROCESS, pid) == expected[child], child
         assert session_niceness(pid) in (None, expected[child]), child
     assert {"api", "postgres", "valkey", "engine", "runs", "control"} <= expected.keys()
-
-
-def test_a_second_up_on_the_directory_is_refused(live: Installation) -> None:
-    command = cli("up", "--data-dir", str(live.data_dir), "--port", str(free_port()), "--detach")
-    second = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert second.returncode == 5
-    assert "belongs to a running supervisor" in second.stderr
-    assert _answers(live)
-
-
-@pytest.mark.parametrize("child", _HEALED)
-def test_a_killed_child_heals(live: Installation, child: str) -> None:
-    file_id = _upload(live)
-    ready_before, killed = _times_ready(live, child), live.pids()[child]
-    live.kill(child)
-    wait_for(lambda: _times_ready(live, child) > ready_before, what=child)
-    assert live.pids()[child] != killed
-    wait_for(lambda: _answers(live), what="the API")
-    assert live.client().files.retrieve(file_id).filename == "rows.jsonl"
 
 
 def test_the_clock_needs_no_file_and_writes_no_line_per_tick(live: Installation) -> None:

@@ -30,12 +30,6 @@ def test_the_command_writes_both_files(tmp_path: Path, capsys: Any) -> None:
     assert {row["kind"] for row in rows["valid"]} == {"arithmetic", "one_hop", "two_hop", "total"}
 
 
-def test_seeds_decide_the_rows() -> None:
-    first = dataset.make_rows(CATALOGUE, "train", 20, seed=1)
-    assert first == dataset.make_rows(build_catalogue(), "train", 20, seed=1)
-    assert first != dataset.make_rows(CATALOGUE, "train", 20, seed=2)
-
-
 def test_training_and_validation_concern_different_records() -> None:
     seen: dict[str, set[str]] = {"train": set(), "validation": set()}
     for split in ("train", "validation"):

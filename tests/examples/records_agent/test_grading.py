@@ -19,19 +19,15 @@ FAILED = RecordedCall("lookup", '{"record": "P9", "field": "price"}', "Error: no
         ("62", [], 1.0, 0),
         (" 62\n", [PRICE], 1.0, 0),
         ("62.0", [PRICE], 0.0, 0),
-        ("Probably 62", [PRICE], 0.0, 0),
         ("", [], 0.0, 0),
         ("62", [STOCK, PRICE], 1.0, 0),
         ("62", [PRICE, PRICE], 0.8, 1),
         ("62", [PRICE, PRICE_REORDERED], 0.8, 1),
-        ("62", [STOCK, STOCK, PRICE], 0.8, 1),
         ("62", [PRICE, STOCK], 0.8, 1),
         ("62", [FAILED, PRICE], 0.8, 1),
         # The right value from the wrong tool does not make the look-up that follows needless.
         ("62", [WRONG_TOOL, PRICE], 0.8, 1),
         ("62", [WRONG_TOOL, FAILED, PRICE, STOCK, PRICE, PRICE], 0.0, 5),
-        ("62", [PRICE] * 9, 0.0, 8),
-        ("17", [PRICE, PRICE], 0.0, 1),
     ],
 )
 def test_scoring_table(text: str, calls: list[RecordedCall], score: float, wasted: int) -> None:

@@ -75,14 +75,9 @@ def test_a_tool_call_answers_in_the_hosted_shape(client: httpx.Client) -> None:
     ("name", "arguments", "output"),
     [
         ("calculator", '{"expression": "12 * 34"}', "408"),
-        ("calculator", '{"expression": "12 - 34"}', "-22"),
         ("calculator", '{"expression": "P123"}', "Error: not an expression"),
-        ("calculator", '{"expression": "9 ** 9"}', "Error: not an expression"),
         ("lookup", '{"record": "Q1", "field": "price"}', "Error: no record Q1"),
-        ("lookup", json.dumps({"record": PART, "field": "age"}), "Error: no field age"),
         ("lookup", '{"record": "Q1"}', "Error: wrong arguments"),
-        ("lookup", '{"record": 1, "field": "price"}', "Error: arguments are not an object of str"),
-        ("lookup", '["Q1"]', "Error: arguments are not an object of str"),
         ("lookup", "{", "Error: arguments are not JSON"),
         ("search", "{}", "Error: no tool search"),
     ],
@@ -130,19 +125,6 @@ def test_grading_sees_only_the_rollouts_own_calls(client: httpx.Client) -> None:
     assert reply.json() == {"score": 0.6, "metrics": {"correct": 1.0, "wasted_calls": 2.0}}
 
 
-def test_grading_twice_gives_the_same_score(client: httpx.Client) -> None:
-    client.post("/tools", json=price_call(1))
-    client.post("/tools", json=price_call(2))
-    first = score(client, PRICE, PRICE, ["lookup"])
-    assert first == score(client, PRICE, PRICE, ["lookup"]) == (0.8, 1.0)
-
-
-def test_an_empty_output_is_graded(client: httpx.Client) -> None:
-    body = grade_body("", PRICE, ["lookup"])
-    body["sample"]["output_text"] = None
-    assert client.post("/grade", json=body).json()["score"] == 0.0
-
-
 def test_a_rollout_is_forgotten_after_its_time(serve: Any) -> None:
     remembering, forgetting = serve(Options()), serve(Options(ttl_s=0.2))
     for client in (remembering, forgetting):
@@ -178,13 +160,6 @@ def test_a_failing_call_fails_on_every_attempt(serve: Any) -> None:
     assert 12 <= failed <= 28
     assert outcomes == fates(client, 60, 2)
     assert client.post("/grade", json=grade_body("1", "1", [])).status_code == 200
-
-
-def test_with_key_attempt_retries_are_drawn_anew(serve: Any) -> None:
-    client = serve(Options(faults=Faults(share=1 / 3, key="attempt", where="both")))
-    outcomes = fates(client, 30, 4)
-    assert any(first == 500 and 200 in rest for first, *rest in outcomes)
-    assert sum(200 not in statuses for statuses in outcomes) <= 4
 
 
 def test_only_signed_requests_pass_when_a_secret_is_set(serve: Any) -> None:

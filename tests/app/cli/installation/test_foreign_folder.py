@@ -40,7 +40,13 @@ def _commands(root: Path) -> dict[str, tuple[str, ...]]:
     }
 
 
-@pytest.mark.parametrize("started", STARTED)
+@pytest.mark.parametrize(
+    "started",
+    [
+        pytest.param(name, marks=() if name in {"up", "sandbox"} else pytest.mark.long)
+        for name in STARTED
+    ],
+)
 def test_files_of_the_folder_are_not_imported(tmp_path: Path, started: str) -> None:
     folder = foreign_folder(tmp_path)
     done = subprocess.run(

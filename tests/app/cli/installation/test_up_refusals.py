@@ -66,11 +66,6 @@ def test_what_is_no_model_is_named(tmp_path: Path, named: str, says: str) -> Non
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (("--model", ""), "--model is empty"),
-        (
-            ("--model", "tiny-agent", "--revision", "v9"),
-            "--revision: --model tiny-agent selects a shipped",
-        ),
         (
             ("--model", "tiny-agent", "--engine", "vllm", "--cpu", "--context-length", "64"),
             "--engine, --cpu, --context-length: --model tiny-agent selects a shipped",
@@ -149,6 +144,7 @@ def test_vllm_without_a_gpu_is_refused_with_the_option_that_helps(
     assert "add --cpu for vLLM's CPU build" in said
 
 
+@pytest.mark.long
 def test_vllm_is_not_installed_without_consent(tmp_path: Path, tiny: Path) -> None:
     options = ("--model", str(tiny), "--engine", "vllm", "--cpu")
     absent = str(tmp_path / "absent")

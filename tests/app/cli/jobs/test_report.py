@@ -30,14 +30,6 @@ def compared(difference: float, *interval: float) -> dict[str, Any]:
             "The report has a gain in share of pairs whose preferred answer is more probable of",
         ),
         (
-            {"loss": compared(-0.5, -0.6, -0.4), "wins_by": "loss"},
-            "The report has a gain in loss of +0.5 over 1 row, 95 % interval +0.4 to +0.6.",
-        ),
-        (
-            {"reward": compared(0.0, -0.1, 0.1), "wins_by": "reward"},
-            "No clear gain in reward: +0 over 1 row, 95 % interval -0.1 to +0.1.",
-        ),
-        (
             {"reward": compared(0.2)},
             "No clear gain in reward: +0.2 over 1 row (too few for an interval).",
         ),

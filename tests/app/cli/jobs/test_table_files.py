@@ -47,9 +47,7 @@ def test_every_point_of_the_curves_is_written(
 @pytest.mark.parametrize(
     ("name", "options", "code", "message"),
     [
-        ("rows.csv", (), 2, "must end with .jsonl or .parquet"),
         ("there.jsonl", (), 2, "exists: pass --force"),
-        ("no/such/folder.jsonl", (), 2, "No such file"),
         ("rows.jsonl", ("--split", "never"), 18, "split"),
     ],
 )
@@ -67,12 +65,6 @@ def test_a_mistake_leaves_no_file(
     assert (done.returncode, done.stdout) == (code, "")
     assert message in done.stderr
     assert [path.read_text() for path in tmp_path.iterdir()] == ["mine"]
-
-
-def test_an_unknown_job_is_not_found(commands: Commands, tmp_path: Path) -> None:
-    done = commands.run("rollouts", "export", "ftjob-none", "--out", str(tmp_path / "a.jsonl"))
-    assert done.returncode == 17
-    assert not list(tmp_path.iterdir())
 
 
 def test_a_device_is_never_replaced(commands: Commands, trained: str, tmp_path: Path) -> None:

@@ -89,10 +89,7 @@ ENTRY = {"id": "a", "type": "a", "effective_at": 1, "actor": {"type": "command_l
     ("command", "answers", "reported"),
     [
         ("usage", [bucket(), bucket(), bucket(amount="x")], "(data.0.results.0.amount)"),
-        ("usage", [bucket(judge_input_tokens=["x"])], "(data.0.results.0.judge_input_tokens)"),
         ("usage", [page_with(name) for name in "aba"], "did not answer as an agent-rft service"),
-        ("usage", [page_with("")], "did not answer as an agent-rft service"),
-        ("audit list", [json.dumps({"data": [ENTRY | {"a": ["x"]}]})], "(a)"),
         ("audit list", [json.dumps({"data": [ENTRY | {"project": {"name": [1]}}]})], "(project."),
     ],
 )

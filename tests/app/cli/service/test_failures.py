@@ -19,7 +19,6 @@ from app.cli.watching import FollowedJob
 from app.local.state import free_port
 from tests.support.cases import cases
 from tests.support.cli.command_line import agent_rft
-from tests.support.cli.remote_commands import Commands
 from tests.support.cli.scripted_service import cut, raw, reply, scripted_service
 
 BOMB = raw(
@@ -36,27 +35,14 @@ def _error(message: str) -> str:
     ("answer", "code", "reported"),
     [
         (reply("hello"), 15, "did not answer as an agent-rft service does"),
-        (reply("[1]"), 15, "did not answer as an agent-rft service does"),
         (reply('{"data": {}}'), 15, "reply cannot be read (data)"),
-        (reply('{"data": [{"id": 1}]}'), 15, "reply cannot be read (id)"),
-        (reply('{"data": [], "has_more": true}'), 15, "did not answer as"),
         (reply("[" * 100_000), 15, "did not answer as an agent-rft service does"),
         (cut('{"data": ['), 15, "no answer from"),
-        (b"SSH-2.0-OpenSSH\r\n", 15, "no answer from"),
-        (reply("<html>", status="429 Slow"), 19, "answered 429: Slow."),
-        (reply("<html>", status="501 Unsupported"), 15, "answered 501: Unsupported. Is 127.0.0.1"),
-        (reply("<html>", status="404 Not Found"), 15, "answered 404: Not Found. Is 127.0.0.1 an"),
-        (reply("", status="302 Found"), 15, "answered 302: Found. Is 127.0.0.1 an agent-rft"),
         (reply(_error("no"), status="401 X"), 16, "answered 401: no Check --api-key"),
-        (reply(_error("no"), status="403 X"), 16, "answered 403: no"),
         (reply(_error("no"), status="404 X"), 17, "answered 404: no"),
-        (reply(_error("no"), status="409 X"), 18, "answered 409: no"),
         (reply(_error("no"), status="429 X"), 19, "answered 429: no Try again later."),
-        (reply("<html>", status="502 Bad Gateway"), 19, "answered 502: Bad Gateway."),
         (reply(_error("\x1b[2J\u202e"), status="400 X"), 18, r"answered 400: \x1b[2J\u202e"),
         (BOMB, 15, "127.0.0.1 answered in the content encoding 'gzip', which was not asked for"),
-        (raw("HTTP/1.1 502 X\nContent-Encoding: br"), 15, "in the content encoding 'br'"),
-        (raw("HTTP/1.1 200 OK\nContent-Encoding: \xe9"), 15, "in the content encoding"),
         (raw("HTTP/1.1 302 Found\nLocation: http://[\xe9"), 15, "answered 302: Found"),
         (reply('{"data": [{"id": "\\ud800"}], "has_more": true}'), 15, "reply cannot be read (id)"),
     ],
@@ -82,13 +68,9 @@ def test_each_failure_is_a_sentence_and_a_code(answer: bytes, code: int, reporte
 @pytest.mark.parametrize(
     ("verb", "answer", "code", "reported"),
     [
-        ("export", reply('{"data": {}}'), 15, "reply cannot be read (data)"),
         ("export", reply('{"data": [{"id": 1}]}'), 15, "reply cannot be read (status)"),
-        ("export", cut('{"data": ['), 15, "no answer from"),
         ("download", reply("hello"), 15, "is not the archive of a model"),
-        ("download", raw("HTTP/1.1 200 OK\nX-Manifest-Sha256: \xe9"), 15, "is not the archive"),
         ("download", b"SSH-2.0-OpenSSH\r\n", 1, "interrupted after 0 bytes"),
-        ("download", BOMB, 15, "in the content encoding 'gzip'"),
         ("download", reply(_error("\x1b[2J"), status="401 X"), 16, r"answered 401: \x1b[2J Check"),
     ],
 )
@@ -107,12 +89,6 @@ def test_a_download_fails_as_every_command(
     assert (envelope["command"], envelope["data"]) == (f"models {verb}", None)
     assert list(envelope["error"]) == ["message", "type", "param", "code", "status"]
     assert not out.exists()
-
-
-def test_the_error_object_of_the_service_is_in_the_envelope(commands: Commands) -> None:
-    refused = commands.envelope("jobs", "show", "ftjob-never", code=17)
-    assert refused["error"]["status"] == 404
-    assert refused["error"]["type"] == "invalid_request_error"
 
 
 def test_a_service_that_is_unavailable_or_hangs_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,7 +155,7 @@ def test_a_cookie_of_the_service_is_neither_kept_nor_a_fault_of_the_user() -> No
     assert "after=ftjob-1" in asked
 
 
-@cases("event_id", ["\xe9", "a b", "x" * 300])
+@cases("event_id", ["\xe9", "x" * 300])
 def test_an_event_id_that_no_header_can_repeat_is_a_fault_of_the_service(event_id: str) -> None:
     event = json.dumps({"id": "e", "created_at": 1, "level": "info", "message": "m", "type": "x"})
     stream = f"id: {event_id}\ndata: {event}\n\n"
@@ -196,9 +172,6 @@ def test_an_event_id_that_no_header_can_repeat_is_a_fault_of_the_service(event_i
     "arguments",
     [
         ("jobs", "curves", "ftjob-1", "--name", ""),
-        ("jobs", "curves", "ftjob-1", "--name", "reward/mean", "--name", ""),
-        ("jobs", "curves", "ftjob-1", "--split", ""),
-        ("jobs", "export-curves", "ftjob-1", "--out", "c.jsonl", "--name", ""),
         ("files", "list", "--purpose", ""),
     ],
 )

@@ -3,7 +3,7 @@
 from tests.support.api.application import Api
 from tests.support.dashboard.eval_scenes import create_eval_run, put_items
 from tests.support.dashboard.scenes import create_job, put_baseline
-from tests.support.dashboard.visits import Visit, rows_of, texts_of
+from tests.support.dashboard.visits import Visit, rows_of
 from tests.support.stack import Database
 
 
@@ -39,29 +39,6 @@ async def test_an_eval_leads_to_its_runs_and_their_samples(
     assert [row[:2] for row in third] == [["3 sample 0", "pass"], ["3 sample 1", "error"]]
     for wrong in ("status=novel", "row=-1", "row=99999999999", "after=never"):
         assert (await visit.get(f"{run}?{wrong}")).status_code == 400, wrong
-
-
-async def test_a_run_shows_the_spread_over_the_samples_of_each_item(
-    api: Api, visit: Visit, database: Database
-) -> None:
-    run = await create_eval_run(api)
-    put_items(database, run)
-    page = (await visit.get(f"{run}/baseline")).text
-    assert rows_of(page, "Rows")[1:] == [
-        ["1", "0.5", "0.5", "0", "1", "1 of 2", "0", "yes"],
-        ["0", "0", "0", "0", "0", "0 of 2", "0", "no"],
-        ["2", "1", "0", "1", "1", "2 of 2", "0", "no"],
-        ["3", "1", "0", "1", "1", "1 of 1", "1", "no"],
-    ]
-    facts = dict(zip(texts_of(page, "dt"), texts_of(page, "dd"), strict=True))
-    assert facts["Rows that pass never"] == "1 25.0%"
-    assert facts["Rows that pass sometimes"] == "1 25.0%"
-    assert facts["Rows that pass always"] == "2 50.0%"
-    # (0 + 1/2 + 1 + 1) / 4; the fourth item has one graded sample alone.
-    assert (facts["pass@1"], facts["pass@2"]) == ("62.5%", "66.7%")
-    assert "1 of 4 rows have samples with different rewards" in " ".join(texts_of(page, "p"))
-    assert "1 more row lost every rollout" in page
-    assert f'href="{run}?row=1"' in page
 
 
 async def test_the_eval_of_a_job_has_its_validations(

@@ -1,6 +1,5 @@
 """Pages of registered tools, graders and environments, and their tests over real sockets."""
 
-import asyncio
 import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
@@ -10,13 +9,11 @@ import pytest
 
 from app.http.requests import LONGEST_ROW, LONGEST_TEXT
 from tests.support.api.application import Api, running
-from tests.support.dashboard.hang_ups import hang_up_of
 from tests.support.dashboard.scenes import HOSTILE, create_job, execute, put_points
 from tests.support.dashboard.visits import Visit, rows_of, texts_of, visiting
 from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, endpoint
 from tests.support.environments.http_environments import GuessingWorld
 from tests.support.mcp.mcp_server import mcp_server
-from tests.support.patience import until
 from tests.support.stack import Database
 
 CANARY = "canary-endpoint-7e"
@@ -227,19 +224,6 @@ async def test_a_list_continues_behind_its_last_one(scene: Scene) -> None:
     for wrong in ("/endpoints?kind=curricula", "/endpoints?x=1", "/endpoints/curricula/x"):
         assert (await scene.visit.get(wrong)).status_code == 400, wrong
     assert (await scene.visit.get("/endpoints/tools/tool_never")).status_code == 404
-
-
-async def test_a_test_ends_when_the_reader_hangs_up(scene: Scene) -> None:
-    grader = {"type": "endpoint", "url": scene.server.url("/grader")}
-    made = await scene.register("graders", name="slow", grader=grader)
-    token = await scene.visit.form_token(f"/endpoints/graders/{made}")
-    scene.server.script = lambda _: Reply(json={"score": 1.0}, delay_s=3600)
-    hang_up = hang_up_of(scene.visit)
-    sent = {"form_token": token, "answer": "4", "item": "{}"}
-    asked = asyncio.ensure_future(scene.visit.post(f"/endpoints/graders/{made}/test", sent))
-    await until(lambda: bool(scene.server.received), what="the call of the grader")
-    hang_up.now.set()
-    assert "The client hung up." in (await asked).text
 
 
 async def test_the_longest_answer_and_row_arrive_together_in_any_script(scene: Scene) -> None:

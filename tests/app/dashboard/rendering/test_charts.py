@@ -1,8 +1,8 @@
 """Charts: their steps, shares computed by hand, and their sentences."""
 
-from app.jobs.stop_rules import LOSSES, REWARD
+from app.jobs.stop_rules import REWARD
 from app.kit.ids import Split
-from app.pages.charts import SHOWN_STEPS, Chart, Line, chart_of, charts
+from app.pages.charts import SHOWN_STEPS, charts
 
 Curves = dict[tuple[str, Split], dict[int, float]]
 
@@ -52,16 +52,3 @@ def test_a_job_that_was_lost_in_its_baseline_has_a_chart() -> None:
         ("validation", "points", {0: 0.9})
     ]
     assert lost.summary == "validation 0.9; steps 0 to 0."
-
-
-def test_a_loss_has_its_own_chart_and_unit() -> None:
-    [chart] = charts({("train/loss", "valid"): {0: 2.0, 1: 1.0}}, LOSSES)
-    assert (chart.title, chart.unit) == ("Loss", "mean a token")
-    assert chart.summary == (
-        "validation from 2 to 1; before training 2; steps 0 to 1."
-    )  # fmt: skip
-
-
-def test_a_curve_is_found_in_its_chart() -> None:
-    made = [Chart("a", "A", "", [Line("x", "x/y", {1: 1.0})]), Chart("b", "B", "", [])]
-    assert (chart_of("x/y", made), chart_of("z", made)) == ("a", None)

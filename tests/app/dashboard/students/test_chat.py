@@ -1,6 +1,5 @@
 """The chat with a student in front of an engine on a real socket, and feedback on its answers."""
 
-import asyncio
 import json
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
@@ -8,12 +7,10 @@ from dataclasses import replace
 import pytest
 
 from tests.support.api.application import Api, running
-from tests.support.dashboard.hang_ups import hang_up_of
 from tests.support.dashboard.scenes import HOSTILE
 from tests.support.dashboard.teaching import QUESTIONS, follow, make_student
 from tests.support.dashboard.visits import Visit, texts_of, visiting
 from tests.support.engines.chat_engine import ChatEngine, chat_engine
-from tests.support.patience import until
 from tests.support.stack import Database
 
 CHAT = "/teach/students/clerk/chat"
@@ -133,18 +130,6 @@ async def test_refusals_teach_and_keep_the_question(visit: Visit, engine: ChatEn
     )
     assert foreign.status_code == 403
     assert len(engine.bodies) == 1
-
-
-async def test_an_answer_ends_when_its_reader_hangs_up(visit: Visit, engine: ChatEngine) -> None:
-    await make_student(visit, "clerk")
-    engine.hang = True
-    token, hang_up = await visit.form_token("/teach"), hang_up_of(visit)
-    sent = {"form_token": token, "prompt": "Where?", "two": "yes"}
-    asked = asyncio.ensure_future(visit.post(CHAT, sent))
-    await until(lambda: len(engine.bodies) == 2, what="both calls")
-    hang_up.now.set()
-    assert "The client hung up." in (await asked).text
-    await until(engine.cancelled.is_set, what="the end of a call")
 
 
 async def test_a_chat_of_another_project_is_not_found(

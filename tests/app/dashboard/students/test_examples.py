@@ -76,10 +76,7 @@ async def test_findings_name_the_line_and_the_cure(visit: Visit, api: Api) -> No
     [
         (b"\xff\xfe\x00", "not UTF-8"),
         (b'{"messages": [{"role": "user", "content": "x"}]}\n', "Nothing in the line says"),
-        (b'{"preferred\\u005foutput": 1, "messages": []}\n', "must be an object with messages"),
-        (b'{"messages": [{"role": "user", "content": "x"}], "calls": 7}\n', "Examples read: 1."),
         (b'{"a":' * 50_000, "nested too deeply"),
-        (b"", "Examples read: 0. At least 20 are needed."),
     ],
 )
 async def test_no_file_is_too_bad_for_an_answer(visit: Visit, content: bytes, said: str) -> None:
@@ -130,8 +127,9 @@ async def stored_rows(api: Api) -> list[dict[str, Any]]:
     return [json.loads(line) for reply in replies for line in reply.content.splitlines()]
 
 
-@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
-@pytest.mark.parametrize("titles", [("Topic", "Question", "Answer"), None])
+@pytest.mark.parametrize(
+    ("delimiter", "titles"), [(",", ("Topic", "Question", "Answer")), (";", None)]
+)
 async def test_a_table_becomes_a_curriculum(
     visit: Visit, api: Api, delimiter: str, titles: tuple[str, ...] | None
 ) -> None:
@@ -163,11 +161,8 @@ async def test_the_titles_of_a_table_name_its_kind(visit: Visit, api: Api) -> No
     [
         ("question,colour\n" + "a,b\n" * 20, "The file",
          "its columns are “question”, “colour”, and these examples have “question”, “answer”"),
-        ("just one text\n" * 20, "The file", "its columns are “just one text”, and these"),
         ("question,answer\na,b,c\n" + "q,\n", "Line 2", "There are 3 cells"),
-        ("question,answer\na,b\nq,\n", "Line 3", "“Words of a right answer” is empty."),
         ("question,answer\na,b\n" + '"open,b\n', "Line 3", "it is no CSV"),
-        ("question,answer\n" + "q,\n" * 60, "Line 52", "There are more remarks."),
         ("PK\x03\x04", "The file", "it is a ZIP archive or an Excel workbook"),
     ],
 )  # fmt: skip
@@ -214,29 +209,6 @@ async def test_pasted_lines_are_read_as_they_were_meant(visit: Visit, api: Api) 
     assert shifted.status_code == 400
     found = texts_of(shifted.text, "li")
     assert any("Pasted line 1: There are 4 cells" in one for one in found)
-
-
-async def test_examples_are_divided_as_other_curricula_are(visit: Visit, api: Api) -> None:
-    """Each topic is tested, and near-duplicates stay on one side."""
-    nouns = ("lamp", "oven", "radio", "chair", "table")
-    near = [f"How do I clean the {noun}{'?' * at}" for noun in nouns for at in range(5)]
-    table = [f"{each}\tYes\torders" for each in QUESTIONS] + [f"{each}\tYes\tcare" for each in near]
-    made = await make_examples(visit, "Divided", pasted="\n".join(table))
-    assert made.status_code == 200, made.text
-    [curriculum] = (await api.call("GET", "/v1/curricula")).json()["data"]
-    assert (curriculum["training_rows"], curriculum["validation_rows"]) == (36, 13)
-    found = curriculum["made_from"]
-    assert (found["split"]["validation_share"], found["row_groups"]) == (0.3, 29)
-    assert found["tags"] == {
-        "care": {"training_rows": 20, "validation_rows": 5},
-        "orders": {"training_rows": 16, "validation_rows": 8},
-    }
-    path = f"/v1/files/{curriculum['validation_file']}/content"
-    kept = (await api.call("GET", path)).text
-    assert [kept.count(f"clean the {noun}") for noun in nouns].count(0) == 4
-    alike = await make_examples(visit, "Alike", pasted="\n".join(table[-5:] * 4))
-    assert alike.status_code == 400
-    assert any("too much alike" in each for each in texts_of(alike.text, "li"))
 
 
 async def test_a_form_that_is_too_large_or_foreign_is_refused(visit: Visit) -> None:

@@ -22,21 +22,10 @@ def skill(*comparisons: Comparison, status: SkillStatus = SkillStatus.HELD) -> S
 @cases(
     ("found", "said", "passed"),
     [
-        (Comparison("eval_1", 0.0, (0.0, 0.0), 12), "Nothing changed (over 12 questions).", True),
         (
             Comparison("eval_1", 0.0, (-0.26, 0.26), 12, unchanged=True),
             "Nothing changed (over 12 questions).",
             True,
-        ),
-        (
-            Comparison("eval_1", 0.0, None, 4, unchanged=True),
-            "4 questions are too few to tell. Add more, and propose it again.",
-            False,
-        ),
-        (
-            Comparison("eval_1", -0.5, (-0.7, -0.3), 12),
-            "Worse by 50 points (over 12 questions; between -70 and -30 points of 100).",
-            False,
         ),
         (
             Comparison("eval_1", 0.1, (-0.2, 0.4), 12),

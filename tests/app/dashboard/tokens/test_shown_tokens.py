@@ -2,9 +2,7 @@
 
 import math
 
-import pytest
-
-from app.pages.transcripts import MEASURES, Measure, shown_tokens, visible
+from app.pages.transcripts import shown_tokens, visible
 from app.rollouts.trajectory import RecordedTurn, TokenRecord
 from tests.support.cases import cases
 
@@ -42,12 +40,6 @@ def test_ratios_have_seven_classes_and_one_for_untrained_tokens(
     assert [token.shade for turn in shown.turns for token in turn.tokens] == [shade]
 
 
-@cases("by", MEASURES)
-def test_the_legend_names_eight_classes(by: Measure) -> None:
-    legend = shown_tokens(record((0.5, 1.0)), by).legend
-    assert len({shade.name for shade in legend}) == len({shade.label for shade in legend}) == 8
-
-
 def test_the_table_has_the_least_likely_tokens_or_the_farthest_ratios() -> None:
     values = [(0.9, 1.0), (0.01, 1.5), (0.2, None), (0.5, 0.5), (None, 1.1)]
     by_log_prob = shown_tokens(record(*values), "log_prob").listed
@@ -56,13 +48,6 @@ def test_the_table_has_the_least_likely_tokens_or_the_farthest_ratios() -> None:
     assert [token.position for token in by_ratio] == [4, 2, 5, 1]
     many = shown_tokens(record(*([(0.5, 1.0)] * 30)), "log_prob").listed
     assert [token.position for token in many] == list(range(1, 21))
-
-
-def test_the_means_are_over_the_shown_tokens_that_have_a_value() -> None:
-    shown = shown_tokens(record((0.5, 2.0), (None, None), (0.25, 1.0), omitted=4), "ratio")
-    assert (shown.tokens, shown.trained, shown.left_out) == (3, 2, 4)
-    assert shown.mean_ratio == 1.5
-    assert shown.mean_log_prob == pytest.approx((math.log(0.5) + math.log(0.25)) / 2)
 
 
 def test_tokens_beyond_the_pages_limit_are_counted() -> None:
@@ -82,7 +67,3 @@ def test_tokens_beyond_the_pages_limit_are_counted() -> None:
 )  # fmt: skip
 def test_every_token_has_something_to_see(text: str, expected: str) -> None:
     assert visible(text) == expected
-
-
-def test_a_long_token_is_cut() -> None:
-    assert visible("=" * 300) == "=" * 200 + "… (100 more characters)"

@@ -16,7 +16,6 @@ from app.local.base_model import (
     ShippedModel,
     read_chosen,
     settle_base_model,
-    shipped_choice,
     write_chosen,
 )
 from app.local.layout import UpOptions
@@ -24,7 +23,7 @@ from app.local.state import DataDir, DataDirBusy, ModelNotFound, WrongOptions, f
 from app.local.supervisor import Supervisor
 from app.models.compute import StartPlan, StepPace
 from app.models.models import BaseModelSpec
-from app.settings import HostSettings, known_by_name, scholar_model, shipped_models
+from app.settings import HostSettings, scholar_model
 
 
 def _model(tmp_path: Path, name: str) -> Path:
@@ -122,10 +121,9 @@ def test_a_detached_start_gets_every_option(
     assert started == [(data.root, sent, 5)]
 
 
-@pytest.mark.parametrize("name", ["tiny-scholar", "tiny-scholar-2026-11-27"])
-def test_a_second_shipped_model_is_chosen_by_its_name_and_kept(data: DataDir, name: str) -> None:
+def test_a_second_shipped_model_is_chosen_by_its_name_and_kept(data: DataDir) -> None:
     choice = up.choose_model(
-        data.root, ModelRequest(name), port=free_port(), yes=False, chosen=None
+        data.root, ModelRequest("tiny-scholar"), port=free_port(), yes=False, chosen=None
     )
     assert choice == ChosenModel(spec=scholar_model(), engine="cpu")
     assert settle_base_model(choice, data, HostSettings()) == choice
@@ -144,9 +142,3 @@ def test_a_directory_that_has_the_alias_of_a_shipped_model_stays_the_users(
     own = _chosen(_model(tmp_path, "tiny-scholar"))
     write_chosen(data, own)
     assert read_chosen(data) == own
-
-
-def test_the_names_of_shipped_models_differ() -> None:
-    names = [name for model in known_by_name() for name in (model.name, *model.aliases)]
-    assert len(names) == len(set(names)) == 4
-    assert [shipped_choice(model) for model in shipped_models()] == [ShippedModel()]

@@ -79,7 +79,6 @@ def test_a_default_context_below_the_model_s_is_reported(
     [
         '{"text_config": null}',
         '{"max_position_embeddings": -1}',
-        '{"max_position_embeddings": "x"}',
     ],
 )
 def test_a_config_without_a_context_length_is_refused(model: Path, config: str) -> None:
