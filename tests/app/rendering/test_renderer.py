@@ -155,31 +155,11 @@ def test_parse_reads_content_calls_and_reasoning(renderer: Renderer) -> None:
     assert turn.parse_error is None
 
 
-def test_a_plain_answer_has_no_calls(renderer: Renderer) -> None:
-    turn = renderer.parser.parse(_ids(renderer, "The answer is 42.<|im_end|>"))
-    assert (turn.content, turn.reasoning, turn.reasoning_tokens) == ("The answer is 42.", "", 0)
-    assert (turn.tool_calls, turn.parse_error) == ([], None)
-
-
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
         ("<tool_call>{", "does not end with </tool_call>"),
         ("<tool_call>{nope}</tool_call>", "not valid JSON"),
-        ('<tool_call>{"name": "f", "arguments": [1]}</tool_call>', '"arguments" are not'),
-        ('<tool_call>{"name": "f", "arguments": "{}"}</tool_call>', '"arguments" are not'),
-        ('<tool_call>{"name": "f"}</tool_call>', '"arguments" are not'),
-        ('<tool_call>{"arguments": {}}</tool_call>', 'an object with a "name"'),
-        ("<tool_call>[]</tool_call>", 'an object with a "name"'),
-        ('<tool_call>{"name": "f", "arguments": {"x": NaN}}</tool_call>', "NaN is not JSON"),
-        (
-            '<tool_call>{"name": "f", "arguments": {"x": 1e999}}</tool_call>',
-            "1e999 is out of range",
-        ),
-        (
-            '<tool_call>{"name": "f", "arguments": {"x": "\\ud800"}}</tool_call>',
-            "half of a surrogate pair",
-        ),
         ("<tool_call>" + "[" * 3000 + "</tool_call>", "nested too deeply"),
         ('{"name": "f"}</tool_call>', "without <tool_call>"),
     ],

@@ -105,7 +105,7 @@ def test_kinds_that_score_as_others_do_are_no_weaknesses() -> None:
     assert (found.kind, found.name, found.share) == ("stop_reason", "max_turns", 0.5)
 
 
-@cases(("rows", "attempts", "success"), [(100, 1, 0.1), (30, 8, 0.05), (100, 4, 0.03)])
+@cases(("rows", "attempts", "success"), [(100, 1, 0.1), (30, 8, 0.05)])
 def test_kinds_are_no_weaknesses_where_hardly_any_attempt_succeeds(
     rows: int, attempts: int, success: float
 ) -> None:

@@ -32,7 +32,7 @@ def near(words: list[str], changed: int) -> str:
 def test_near_duplicates_of_any_length_are_found(words: int) -> None:
     texts = dict[str, str]()
     pairs = list[list[str]]()
-    for number in range(12):
+    for number in range(5):
         own = prompt(number, words)
         texts |= {f"{number}": " ".join(own), f"{number} again": near(own, max(1, words // 40))}
         pairs.append([f"{number}", f"{number} again"])
@@ -50,8 +50,8 @@ def test_the_work_grows_with_the_texts_and_not_with_their_length(
         return signature(pieces)
 
     monkeypatch.setattr(room, "_signature", counted)
-    clusters({str(number): " ".join(prompt(number, 50_000)) for number in range(8)})
-    assert hashed == [25_000] * 8
+    clusters({str(number): " ".join(prompt(number, 50_000)) for number in range(2)})
+    assert hashed == [25_000] * 2
 
 
 ENGLISH = [f"{one}{two}" for one in ("ba", "lo", "ki", "mu", "re") for two in "bcdfghklmnprst"]

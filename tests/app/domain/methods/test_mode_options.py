@@ -8,8 +8,6 @@ from tests.support.cases import cases
     ("sent", "shown"),
     [
         (None, {"type": "sync"}),
-        ({"type": "sync"}, {"type": "sync"}),
-        ({"type": "streaming"}, {"type": "streaming", "minibatches": 4}),
         ({"type": "streaming", "minibatches": 64}, {"type": "streaming", "minibatches": 8}),
         ({"type": "async"}, {"type": "async", "max_staleness": 1, "max_requeues": 2}),
         (
