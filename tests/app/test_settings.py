@@ -101,12 +101,6 @@ def test_the_error_of_a_wrong_value_names_the_expected_one(
     assert words in str(caught.value)
 
 
-def test_roles_without_an_own_url_use_the_apps() -> None:
-    settings = _settings()
-    assert settings.worker_database_url == _URL
-    assert settings.owner_database_url is None
-
-
 def test_secrets_and_passwords_are_not_shown() -> None:
     settings = _settings(engine_api_key="engine-secret", redis_url="redis://:hidden@h/0")
     shown = repr(settings) + str(settings)

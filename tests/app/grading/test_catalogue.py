@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from app.graders.definitions import pattern_faults, read_grader
-from app.graders.scorer import ITEM_MISSING, ScoreFault
+from app.graders.scorer import ScoreFault
 from tests.support.cases import cases
 from tests.support.grading.scores import scored
 
@@ -125,15 +125,6 @@ async def test_a_text_has_its_score(case: Case) -> None:
     assert 0.0 <= result.score <= 1.0
 
 
-@cases("case", TABLES[::7], ids=_name)
-async def test_a_multi_grader_takes_each_type(case: Case) -> None:
-    grader, text, expected = case
-    multi = {"type": "multi", "graders": {"a": grader}, "calculate_output": "1 - a / 2"}
-    result = await scored(multi, text, item=ITEM)
-    assert result.score == pytest.approx(1 - expected / 2)
-    assert result.sub_scores == {"a": pytest.approx(expected)}
-
-
 async def test_bounds_of_tokens_count_what_the_policy_sampled() -> None:
     grader = {**BOUNDS, "max": 5, "unit": "tokens"}
     turns = [{"completion_tokens": 3}, {"completion_tokens": 2}]
@@ -165,13 +156,6 @@ async def test_a_score_has_its_reason(grader: dict[str, Any], text: str, reason:
     found = (await scored(grader, text, item=ITEM)).reason
     assert found is not None
     assert found.startswith(reason)
-
-
-@cases("grader", [EXACT, NEEDLES], ids=lambda grader: grader["type"])
-async def test_a_key_that_the_row_lacks_is_a_fault_and_no_score(grader: dict[str, Any]) -> None:
-    with pytest.raises(ScoreFault) as caught:
-        await scored(grader, "x", item={})
-    assert caught.value.kind == ITEM_MISSING
 
 
 @cases(

@@ -20,7 +20,7 @@ from app.jobs.jobs import Job
 from app.jobs.rows import job_row
 from app.jobs.tables import FineTuningJobTable
 from app.kit.callers import Actor, Tenant, act_as
-from app.kit.errors import AuthenticationFailed, LeaseLost, NotFound, Unavailable
+from app.kit.errors import AuthenticationFailed, LeaseLost, Unavailable
 from app.kit.http import HttpResponse
 from app.tables import Base
 from app.tools.registry import Noun, RegisteredVersion
@@ -88,14 +88,6 @@ def an_upload(tenant: Tenant) -> UploadRow:
         file_id=None,
         part_ids=(),
     )
-
-
-async def test_a_foreign_job_is_not_found_and_not_listed(rows: Rows) -> None:
-    job = await rows.job()
-    async with rows.app.tenant(rows.second) as unit:
-        with pytest.raises(NotFound):
-            await unit.jobs.get(job.id)
-        assert await unit.jobs.page(after=None, limit=10, metadata=None) == ([], False)
 
 
 async def test_writing_for_another_tenant_is_refused_by_the_database(rows: Rows) -> None:
@@ -262,17 +254,6 @@ async def test_a_cancelled_request_gives_its_connection_back(rows: Rows) -> None
     async with asyncio.timeout(PATIENCE_S), rows.app.tenant(rows.first) as unit:
         events, more = await unit.events.page(job.id, after=None, limit=9)
     assert ([event.message for event in events], more) == ([CREATED], False)
-
-
-async def test_a_pooled_connection_carries_no_tenant_over(rows: Rows) -> None:
-    mine, theirs = await rows.job(rows.first), await rows.job(rows.second)
-    for turn in range(40):
-        tenant, own, other = (rows.first, mine, theirs) if turn % 2 else (rows.second, theirs, mine)
-        async with rows.app.tenant(tenant) as unit:
-            assert (await unit.jobs.get(own.id)).id == own.id
-        with pytest.raises(NotFound):
-            async with rows.app.tenant(tenant) as unit:
-                await unit.jobs.get(other.id)
 
 
 async def test_the_api_role_may_not_write_results(rows: Rows) -> None:

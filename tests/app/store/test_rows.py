@@ -175,19 +175,6 @@ async def test_the_journal_forgets_committed_steps(rows: Rows) -> None:
         assert await run.journal.get_many(job.id, 2) == {"c": ("3", {"v": 3})}
 
 
-async def test_paging_stays_stable_while_rows_arrive(rows: Rows) -> None:
-    old = [(await rows.job()).id for _ in range(4)]
-    async with rows.app.tenant(rows.first) as unit:
-        first, _ = await unit.jobs.page(after=None, limit=2, metadata=None)
-    await rows.job()
-    async with rows.app.tenant(rows.first) as unit:
-        rest, more = await unit.jobs.page(after=first[-1].id, limit=2, metadata=None)
-        with pytest.raises(InvalidRequest):
-            await unit.jobs.page(after="ftjob-none", limit=2, metadata=None)
-    assert [job.id for job in first + rest] == old[::-1]
-    assert not more
-
-
 async def test_after_commit_runs_after_a_commit_only(rows: Rows) -> None:
     seen: list[str] = []
 

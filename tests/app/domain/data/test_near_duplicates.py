@@ -1,6 +1,5 @@
 """Prompts that are nearly the same are of one cluster, in every script and of any length."""
 
-import math
 from itertools import combinations
 from random import Random
 from statistics import fmean
@@ -85,23 +84,6 @@ def test_planted_near_duplicates_are_found_and_no_others(words: list[str], space
     found = {pair for cluster in clusters(texts) for pair in combinations(sorted(cluster), 2)}
     assert len(found & planted) >= 0.98 * len(planted)
     assert len(found - planted) <= 0.01 * len(planted)
-
-
-def test_hashes_estimate_the_share_of_common_pieces() -> None:
-    """The error of an estimate by 32 hashes has the spread of 32 independent draws. Hashes that
-    depend on each other have a larger one.
-    """
-    luck, errors = Random(5), list[float]()
-    for _ in range(300):
-        common, own = luck.randint(10, 100), luck.randint(10, 60)
-        one = [luck.getrandbits(32) for _ in range(common + own)]
-        other = one[:common] + [luck.getrandbits(32) for _ in range(own)]
-        exact = common / (common + 2 * own)
-        pairs = zip(room._signature(one), room._signature(other), strict=True)
-        error = fmean(mine == others for mine, others in pairs) - exact
-        errors.append(error / math.sqrt(exact * (1 - exact) / 32))
-    assert abs(fmean(errors)) < 0.2
-    assert 0.85 < math.sqrt(fmean(error**2 for error in errors)) < 1.15
 
 
 def test_a_bounded_sketch_estimates_the_share_of_common_pieces() -> None:

@@ -43,12 +43,6 @@ def test_sent_values_and_unknown_keys_stay() -> None:
     }
 
 
-def test_the_loss_that_is_used_is_named() -> None:
-    assert resolved_options({}, "supervised", 9)["loss"] == {"type": "cross_entropy"}
-    sent = {"type": "bradley_terry", "margin": 0.5, "length_normalised": False}
-    assert resolved_options({"loss": sent}, "dpo", 9)["loss"] == sent
-
-
 @cases(
     ("rows", "batch_size", "steps"),
     [(3, 3, 10), (40, 4, 40), (128, 8, 48), (256, 16, 48), (640, 16, 40), (1280, 32, 40)],

@@ -1,7 +1,6 @@
 """Endpoints that are down: how long calls wait, and when the circuit breaker opens and closes."""
 
 import asyncio
-from dataclasses import replace
 
 from typing_extensions import override
 
@@ -127,18 +126,6 @@ async def test_an_endpoint_that_hangs_is_silent_after_a_minute() -> None:
         assert endpoint.state().outage is None  # nothing waits any more
 
 
-async def test_an_endpoint_whose_answers_are_slow_is_not_silent_before_twice_their_time() -> None:
-    async with VirtualClock().running() as clock:
-        endpoint, _ = make(clock, lambda now, _: slow(100) if now < 150 else (OK, 1e9))
-        await call(endpoint)
-        assert endpoint.state().answers == 1
-        calls = asyncio.create_task(call_many(endpoint, 3))
-        await clock.sleep(60)
-        await clock.sleep(130)
-        assert endpoint.state().outage is None
-        calls.cancel()
-
-
 async def test_an_open_breaker_is_an_outage_until_all_calls_give_up() -> None:
     async with VirtualClock().running() as clock:
         endpoint, _ = make(clock, down)
@@ -159,7 +146,3 @@ async def test_calls_in_the_queue_of_a_declared_rate_are_no_outage() -> None:
         await clock.sleep(95)
         assert endpoint.state().outage is None
         calls.cancel()
-
-
-def slow(seconds: float) -> tuple[EgressReply, float]:
-    return replace(OK, latency_s=seconds), seconds

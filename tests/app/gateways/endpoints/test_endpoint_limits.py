@@ -101,22 +101,6 @@ async def test_a_brown_out_is_found_kept_and_recovered_from() -> None:
     assert lost <= 0.01 * len(served)
 
 
-async def test_slots_double_until_the_first_refusal_and_then_obey_the_earliest() -> None:
-    slots = ConcurrencySlots(start=4)
-    for _ in range(4):
-        slots.served()
-    assert slots.limit == 8
-    for in_flight in (8, 7, 6, 6, 6):  # the sixth of a burst and those behind it
-        slots.refused(in_flight)
-    assert slots.limit == 5
-    for _ in range(5):
-        slots.served()
-    assert slots.limit == 6
-    for in_flight in range(6, 0, -1):
-        slots.refused(in_flight)
-    assert slots.limit == 1
-
-
 async def test_a_slot_is_handed_on_in_order_and_not_lost_by_a_cancel() -> None:
     async with VirtualClock().running() as clock:
         slots, order = ConcurrencySlots(start=1, ceiling=1), []

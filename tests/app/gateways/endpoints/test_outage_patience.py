@@ -132,16 +132,6 @@ async def test_requests_that_make_their_server_fail_stall_no_step(poison: int) -
         assert clock.now() < 60
 
 
-async def test_an_error_of_a_server_that_is_back_uses_up_the_attempts() -> None:
-    async with VirtualClock().running() as clock:
-        endpoint, _ = make(
-            clock, lambda now, _: down() if now < 30 else answered(500), outages=KNOWN
-        )
-        results = await call_many(endpoint, 8)
-        assert {result.kind for result in results} == {FaultKind.ERROR}
-        assert clock.now() < 300
-
-
 @cases("retries", [0, 10])
 async def test_probes_use_up_no_attempts_however_many_there_are(retries: int) -> None:
     async with VirtualClock().running() as clock:

@@ -49,13 +49,6 @@ async def test_completion_uses_the_protocol_of_vllm(
     ]
 
 
-async def test_prompt_logprobs_are_left_out_unless_requested(
-    engine: ScriptedEngine, inference: HttpInference
-) -> None:
-    assert (await _complete(inference)).prompt_logprobs is None
-    assert "prompt_logprobs" not in engine.requests[0][1]
-
-
 @pytest.mark.parametrize(
     ("status", "error"),
     [
@@ -194,14 +187,6 @@ async def test_an_adapter_that_a_sound_engine_cannot_load_is_an_invalid_request(
     engine.status, engine.body = status, {"error": {"message": "No adapter found."}}
     engine.sound = True
     with pytest.raises(InvalidRequest):
-        await inference.load_adapter("job@v2", Path("/adapters/2"))
-
-
-async def test_an_engine_that_fails_altogether_is_unavailable(
-    engine: ScriptedEngine, inference: HttpInference
-) -> None:
-    engine.status = 500
-    with pytest.raises(EngineUnavailable):
         await inference.load_adapter("job@v2", Path("/adapters/2"))
 
 

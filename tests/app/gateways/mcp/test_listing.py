@@ -136,19 +136,6 @@ async def test_an_error_of_the_library_is_the_servers_fault(
     assert found.faults[0].message.endswith("answered with a result that is not of the protocol.")
 
 
-async def test_an_unused_part_of_the_handshake_is_not_checked() -> None:
-    def answer(request: ReceivedRequest) -> Reply:
-        match request.json["method"]:
-            case "server/discover":
-                return _result(request, {"supportedVersions": [MODERN], "capabilities": None})
-            case _:
-                return _result(request, {"tools": [{"name": "a"}], "resultType": None})
-
-    async with endpoint(answer) as server, egress_to(server) as egress:
-        found = await listing_of(egress, spec(server.url("/mcp")))
-    assert found.listing is not None, found.faults
-
-
 def scripted(listing: Any) -> Script:
     """A server of the newest version whose listing is scripted."""
 

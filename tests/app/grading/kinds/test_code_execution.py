@@ -70,14 +70,6 @@ async def test_without_a_function_tests_run_the_program(
     assert result.score == score
 
 
-async def test_a_function_is_found_by_the_name_that_python_gives_it(
-    sandbox: RunningSandbox,
-) -> None:
-    grader = {**FUNCTION, "function": "\ufb01nd"}
-    code = "def \ufb01nd(a, b):\n    return a + b"
-    assert (await scored(grader, code, item=SUMS, sandbox=sandbox.client)).score == 1.0
-
-
 async def test_the_code_cannot_find_what_is_expected(sandbox: RunningSandbox) -> None:
     """The value is unguessable, so code that returns it would have read it."""
     searching = (
@@ -131,19 +123,6 @@ async def test_slow_code_costs_a_minute_of_run_time_and_no_time_of_waiting() -> 
     assert result.reason == (
         "15 of 20 tests passed; test 15: not run, because those before it took 60 s"
     )
-
-
-async def test_the_tests_of_a_row_may_hold_many_values() -> None:
-    numbers = [1] * 40_000
-
-    def summed(_: Program) -> ProgramOutcome:
-        return ProgramOutcome("replied", '{"value": 40000}', "", 0.1)
-
-    tests = {"tests": [{"arguments": [numbers], "expected": 40_000}]}
-    result = await scored(
-        FUNCTION, "def add(a): return sum(a)", item=tests, sandbox=InMemorySandbox(summed)
-    )
-    assert result.score == 1.0
 
 
 @pytest.mark.parametrize(

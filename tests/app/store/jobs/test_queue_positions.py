@@ -38,13 +38,6 @@ async def test_queue_positions_count_the_jobs_of_all_tenants(rows: Rows) -> None
     assert all(position.estimated_start is None for position in positions.values())
 
 
-async def test_a_held_job_waits_no_longer(rows: Rows) -> None:
-    held, waiting = await rows.job(), await rows.job()
-    await _claim(rows, held.id)
-    positions = await _queue_positions(rows, held.id, waiting.id)
-    assert {job: position.position for job, position in positions.items()} == {waiting.id: 1}
-
-
 async def test_a_resumed_job_stands_last(rows: Rows) -> None:
     first, second = await rows.job(), await rows.job()
     async with rows.app.tenant(rows.first) as unit:

@@ -112,15 +112,6 @@ def test_a_judge_is_the_last_resort() -> None:
     assert choice({"answer": "Ulm"}, model="judge-1").kind == "exact_match"
 
 
-def test_the_reason_counts_the_rows() -> None:
-    reason = "All 2 rows have 'tests' that call the function of its 'function'."
-    row = {"tests": [FUNCTION_TEST], "function": "f"}
-    assert choice(row, row).reason == reason
-    assert choice({"answer": "Ulm"}).reason == (
-        "The row has a reference in 'answer' that is a short text."
-    )
-
-
 @cases(
     ("rows", "part"),
     [

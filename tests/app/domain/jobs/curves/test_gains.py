@@ -74,16 +74,6 @@ def test_who_looks_at_every_validation_rarely_sees_luck() -> None:
     assert unallowed > 0.1 * 300, "the simulation shows the bias that it is about"
 
 
-def test_a_gain_names_how_many_validations_it_allows_for() -> None:
-    before, after = dict.fromkeys(range(10), 0.0), {row: (row + 1) / 10 for row in range(10)}
-    gain = paired_gain(before, after, looks=3)
-    assert gain is not None
-    # t of 0.05 / 12 with 9 degrees: 3.368
-    assert gain.words == (
-        "+0.55 over 10 rows, interval +0.228 to +0.872, which allows for 3 validations"
-    )
-
-
 def test_few_equal_gains_need_as_many_rows_as_signs_would() -> None:
     def clear(rows: int, looks: int) -> bool:
         before, after = dict.fromkeys(range(rows), 0.0), dict.fromkeys(range(rows), 1.0)
