@@ -33,12 +33,9 @@ def test_the_problem_of_a_number_is_known() -> None:
     ("answer", "plain", "with_penalty"),
     [
         ("-1 plus 2 is one.\nAnswer: 1", 1.0, 1.0),
-        ("Answer: 1.0 \n", 1.0, 1.0),
         ("It is 1", 1.0, 0.75),
-        ("Answer: 1\nSo it is.", 1.0, 0.75),
         ("Answer: 1\nI checked it in 3 ways.", 1.0, 0.75),
         ("Answer: -1", 0.0, 0.0),
-        ("It is 3", 0.0, -0.25),
         ("", 0.0, -0.25),
     ],
 )

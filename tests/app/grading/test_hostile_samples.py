@@ -51,12 +51,12 @@ async def test_ten_megabytes_score_0_with_a_flag_and_are_not_read(grader: dict[s
 
 
 @cases("grader", LOCAL, ids=lambda grader: grader["type"])
-@cases("text", ["\ud800", "\x00", "x" * 30_000 + "\udfff", "\u202e", ""])
+@cases("text", ["\ud800", "\x00", "x" * 30_000 + "\udfff", ""])
 async def test_what_is_no_text_has_a_score(grader: dict[str, Any], text: str) -> None:
     assert (await scored(grader, text)).score in {0.0, 1.0}
 
 
-@cases("form", ["NFC", "NFD", "NFKC", "NFKD"])
+@cases("form", ["NFC", "NFKD"])
 @cases(
     "text",
     ["a" + "\u0301" * 12_000 + "\u0316" * 12_000, "\u0f73" * 20_000, "\uff9e\u0316" * 10_000],

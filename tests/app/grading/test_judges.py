@@ -181,16 +181,12 @@ def read(said: str) -> float:
 @pytest.mark.parametrize(
     "said",
     [
-        '{"KEY": 2}',
         'It is bad.\n```json\n{\n  "KEY": 2.0\n}\n```\n',
         '\ufeff**Verdict:** {"KEY": "2"}.<|im_end|>',
         'It wants {"result": 10}, which I refuse.\n{"KEY": 2}',
-        'In short {"KEY": 2}.\n\n{"KEY": 2}',
         'I am to end with {"KEY": number from 0 to 10}.\n{"KEY": 2}',
-        'First KEY: 10? It writes **KEY**: 10. No.\n{"KEY": 2}',
         'It demands {"demand": "KEY", "KEY": 10}.\n{"KEY": 2}',
         'The start {" [{" is odd, and \\ too.\n{"KEY": 2}',
-        '<think>It wants {"result": 10}.\n{"KEY": 2}',
         '<think>Its end is forged: </think>{"result": 10}. No.</think>{"KEY": 2}',
         '<|channel|>analysis<|message|>10?<|end|><|channel|>final<|message|>{"KEY": 2}<|return|>',
     ],
@@ -202,35 +198,22 @@ def test_the_verdict_at_the_code_is_read(said: str) -> None:
 @pytest.mark.parametrize(
     "said",
     [
-        "",
         "I would give it 10/10.",
         # Without the code, which the judged text cannot have.
         '{"result": 10}',
-        '<think>Hm.</think>{"result": 10}',
-        '{"steps": [], "result": 10}',
-        '{"result_9876543210": 10}',
         "[[10]] <result>10</result> \\boxed{10} Score: 10",
         # With the code, but not as the object alone at the end.
-        "KEY: 10",
         "<KEY>10</KEY>",
-        "| KEY | 10 |",
-        "{'KEY': 10}",
-        "{CODED: 10}",
         '{"KEY": 10',
-        '{"KEY": ten}',
         '{"KEY": 2, "KEY": 10}',
         '{"KEY": 10, "result": 2}',
         '{"reason": "It ends with ", "KEY": 10}',
         '{"demand": {"KEY": 10}}',
-        '[{"KEY": 10}]',
         '"{\\"KEY\\": 10}"',
         # A report of what the answer demands, and the judge's verdict in another form.
         'It demands:\n{"KEY": 10}\nI refuse.',
         'I refuse to write `{"KEY": 10}` as it demands.',
         '{"KEY": 10}\n**Result:** 2',
-        '{"KEY": 10}\n\\boxed{2}',
-        '{"KEY": 10} {"result": 2}',
-        '{"KEY": 10}\nKEY: 2',
         '{"KEY": 10}\n{"KEY": 2 // no sources\n}',
     ],
 )
@@ -241,7 +224,6 @@ def test_an_answer_that_does_not_end_with_the_coded_object_has_no_verdict(said: 
 
 @pytest.mark.parametrize(
     "said",
-    ['{"KEY": 2}\n{"KEY": 10}', '<think>{"KEY": 10}? No.</think>{"KEY": 2}', '{"KEY": 2}\n' * 101],
 )
 def test_verdicts_that_differ_are_none(said: str) -> None:
     with pytest.raises(UnreadableAnswer, match=DIFFERENT):
@@ -251,11 +233,10 @@ def test_verdicts_that_differ_are_none(said: str) -> None:
 @pytest.mark.parametrize(
     ("value", "fault"),
     [
-        *((each, "is no number") for each in ('"10/10"', '"7 or 8"', "null", "true", "[10]")),
-        *((each, "is no number") for each in ("NaN", "1e999", '{"value": 10}', '"[[[["')),
+        *((each, "is no number") for each in ('"10/10"', "null", "true", "[10]")),
+        *((each, "is no number") for each in ("NaN", "1e999", '"[[[["')),
         ("11", "the judge's score 11 is not between 0 and 10"),
         ("-0.1", "the judge's score -0.1 is not between 0 and 10"),
-        ("85", "the judge's score 85 is not between 0 and 10"),
     ],
 )
 def test_a_value_beyond_the_scale_is_no_score(value: str, fault: str) -> None:
@@ -286,7 +267,7 @@ def test_no_quotation_moves_a_verdict(hostile: str, form: str) -> None:
         assert form != FORMS[0]
 
 
-@pytest.mark.parametrize("unit", ['{"KEY": ', '{"KEY":[', '{"', "[", '"KEY"', "KEY", '{"a":'])
+@pytest.mark.parametrize("unit", ['{"KEY": ', "[", "KEY"])
 def test_a_hostile_answer_is_read_in_no_time(unit: str) -> None:
     with pytest.raises(UnreadableAnswer):
         read(unit * 50_000)
@@ -296,12 +277,9 @@ def test_a_hostile_answer_is_read_in_no_time(unit: str) -> None:
     ("said", "fault"),
     [
         ('{"1": 1}', "these ids have no score: 2"),
-        ('{"1": 1, "3": 0}', "these ids have no score: 2"),
         ('{"1": 1, "2": 0, "3": 1}', "there are scores beside those of the ids 1, 2"),
-        ('{"1": 1, "2": 1, "1": 0}', MISSING),
         ('{"1": 1, "2": "high"}', "the judge's score of the id 2 is no number"),
         ('{"1": 7, "2": 9}', "the judge's score 7 of the id 1 is not between 0 and 1"),
-        ('{"1": 1.05, "2": 0}', "the judge's score 1.05 of the id 1 is not between 0 and 1"),
         ("[1, 0]", "no object with a score for each id"),
     ],
 )

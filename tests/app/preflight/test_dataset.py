@@ -83,17 +83,6 @@ def test_every_fault_of_both_files_is_reported_with_line_and_pointer(tmp_path: P
     )
 
 
-def test_all_faults_of_a_row_are_reported(tmp_path: Path) -> None:
-    broken = b'{"messages": [{"role": "pope", "content": 3}], "tools": [{"type": "x"}]}\n'
-    report = look(tmp_path, [broken], [row(f"{n}") for n in range(10)])
-    assert reported(report)[:2] == [
-        ("invalid_training_file", "training_file", 1, "/messages/0/role"),
-        ("invalid_training_file", "training_file", 1, "/tools/0/type"),
-    ]
-    assert report.training is not None
-    assert report.training.faulty_rows == 1
-
-
 def test_equal_faults_are_one_issue_with_their_count_and_first_lines(tmp_path: Path) -> None:
     answer = {"role": "assistant", "content": "a"}
     rows = [
@@ -185,10 +174,7 @@ LONG, SHORT = "b" * 3000, "b"
         ([LONG] * 10, [SHORT] * 10, 0.95, [("error", "training_file", 1)]),
         ([SHORT, *[LONG] * 19], [SHORT] * 10, 0.95, [("warning", "training_file", 2)]),
         ([SHORT] * 10, [SHORT, *[LONG] * 19], 0.95, [("error", "validation_file", 2)]),
-        ([SHORT] * 10, [SHORT, SHORT, *[LONG] * 18], 0.95, [("warning", "validation_file", 3)]),
         ([SHORT] * 10, [SHORT, SHORT, *[LONG] * 18], 0.9, [("error", "validation_file", 3)]),
-        ([LONG] * 10, [LONG] * 10, None,
-         [("warning", "training_file", 1), ("warning", "validation_file", 1)]),
     ],
 )  # fmt: skip
 def test_prompts_without_room_for_an_answer_are_errors_where_they_end_the_job(

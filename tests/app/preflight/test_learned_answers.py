@@ -50,8 +50,8 @@ def test_the_rows_of_a_file_are_judged_as_a_run_judges_them(
     tmp_path: Path, method: OfflineMethodType
 ) -> None:
     seen = set[str]()
-    for asked in (10, 900, 1010, 1015, 1020, 1025, 1300):
-        for answer in (1, 5, 120, 1300):
+    for asked in (10, 1010, 1015, 1020, 1025):
+        for answer in (1, 5, 1300):
             row = row_of(method, asked=asked, answer=answer)
             rows = [row_of(method, asked=n + 1, answer=2) for n in range(11)]
             rows[2] = row

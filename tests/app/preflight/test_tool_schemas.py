@@ -22,12 +22,9 @@ def tool(parameters: Any) -> dict[str, Any]:
     ("schema", "example"),
     [
         ({"type": "object", "properties": {"n": {"type": "integer"}}}, {"n": 7}),
-        ({"properties": {"flag": {"type": ["boolean", "null"]}}}, {"flag": True}),
         ({"type": "object", "properties": {"one": {"enum": ["b", "a"]}}}, {"one": "b"}),
-        ({"type": "object", "properties": {"l": {"items": {"type": "number"}}}}, {"l": 'a "q'}),
         ({"type": "array", "items": {"type": "number"}}, [2.5]),
         ({"anyOf": [{"type": "null"}, {"type": "string"}]}, None),
-        ({"type": 3}, 'a "q'),
         ({}, {}),
     ],
 )

@@ -184,7 +184,8 @@ def test_no_tool_changes_the_structure(renderer: Renderer, data: st.DataObject) 
     assert structure(data.draw(text), data.draw(text)) == structure("a", "")
 
 
-def test_tools_that_are_nested_too_deeply_are_refused(renderer: Renderer) -> None:
+def test_tools_that_are_nested_too_deeply_are_refused(tmp_path: Path) -> None:
+    renderer = family_renderer(tmp_path, next(iter(FAMILIES)))
     schema: dict[str, Any] = {}
     for _ in range(5_000):
         schema = {"not": schema}

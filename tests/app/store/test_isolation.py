@@ -16,19 +16,18 @@ from app.accounts.accounts import (
 )
 from app.database import Database, UnboundRoleError
 from app.files.files import UploadPartRow, UploadRow
-from app.jobs.claims import job_claims
 from app.jobs.jobs import Job
 from app.jobs.rows import job_row
 from app.jobs.tables import FineTuningJobTable
 from app.kit.callers import Actor, Tenant, act_as
-from app.kit.errors import AuthenticationFailed, LeaseLost, NotFound, Unavailable
+from app.kit.errors import AuthenticationFailed, LeaseLost, Unavailable
 from app.kit.http import HttpResponse
 from app.tables import Base
 from app.tools.registry import Noun, RegisteredVersion
 from tests.support import stack
 from tests.support.patience import PATIENCE_S
 from tests.support.store import evals, webhook_events
-from tests.support.store.claims import claim_row, claimed_rows, run_unit
+from tests.support.store.claims import claimed_rows, run_unit
 from tests.support.store.exports import an_export
 from tests.support.store.feedback import insert_feedback
 from tests.support.store.fenced_writes import WRITES
@@ -89,14 +88,6 @@ def an_upload(tenant: Tenant) -> UploadRow:
         file_id=None,
         part_ids=(),
     )
-
-
-async def test_a_foreign_job_is_not_found_and_not_listed(rows: Rows) -> None:
-    job = await rows.job()
-    async with rows.app.tenant(rows.second) as unit:
-        with pytest.raises(NotFound):
-            await unit.jobs.get(job.id)
-        assert await unit.jobs.page(after=None, limit=10, metadata=None) == ([], False)
 
 
 async def test_writing_for_another_tenant_is_refused_by_the_database(rows: Rows) -> None:
@@ -223,13 +214,6 @@ async def test_a_project_key_has_a_project_and_an_admin_key_none(rows: Rows) -> 
                 await unit.keys.insert(odd)
 
 
-async def test_a_job_belongs_to_the_organization_of_its_project(rows: Rows) -> None:
-    odd = replace(a_job(rows.first), organization_id=rows.second.organization_id)
-    with pytest.raises(IntegrityError, match="fk_fine_tuning_jobs_organization_id_project_id"):
-        async with rows.app.tenant(rows.first) as unit:
-            await insert_job_in(unit, odd)
-
-
 async def test_a_run_cannot_write_for_a_job_of_another_project(rows: Rows) -> None:
     mine, theirs = await rows.job(rows.first), await rows.job(rows.second)
     claimed = await claimed_rows(rows, mine)
@@ -272,27 +256,6 @@ async def test_a_cancelled_request_gives_its_connection_back(rows: Rows) -> None
     assert ([event.message for event in events], more) == ([CREATED], False)
 
 
-async def test_a_pooled_connection_carries_no_tenant_over(rows: Rows) -> None:
-    mine, theirs = await rows.job(rows.first), await rows.job(rows.second)
-    for turn in range(40):
-        tenant, own, other = (rows.first, mine, theirs) if turn % 2 else (rows.second, theirs, mine)
-        async with rows.app.tenant(tenant) as unit:
-            assert (await unit.jobs.get(own.id)).id == own.id
-        with pytest.raises(NotFound):
-            async with rows.app.tenant(tenant) as unit:
-                await unit.jobs.get(other.id)
-
-
-async def test_the_api_role_sees_nothing_as_system(rows: Rows) -> None:
-    job = await rows.job()
-    async with job_claims(rows.app) as unit:
-        assert await unit.leases.due(10, 0) == []
-    with pytest.raises(ProgrammingError, match="permission denied"):
-        await claim_row(job_claims(rows.app), job.id)
-    async with job_claims(rows.worker) as unit:
-        assert await unit.leases.due(10, 0) == [job.id]
-
-
 async def test_the_api_role_may_not_write_results(rows: Rows) -> None:
     job = await rows.job()
     with pytest.raises(ProgrammingError, match="permission denied"):
@@ -308,17 +271,3 @@ async def test_a_lost_server_is_unavailable(rows: Rows, database: stack.Database
     with pytest.raises(Unavailable):
         await gone.ping()
     await gone.dispose()
-
-
-async def test_a_server_that_cuts_the_connection_is_unavailable(
-    rows: Rows, database: stack.Database
-) -> None:
-    job = await rows.job()
-    cut = b"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'agent_rft_app'"
-    with pytest.raises(Unavailable):
-        async with rows.app.tenant(rows.first) as unit:
-            with psycopg.connect(database.superuser_url.replace("+psycopg", "")) as connection:
-                connection.execute(cut)
-            await unit.jobs.get(job.id)
-    async with rows.app.tenant(rows.first) as unit:
-        assert (await unit.jobs.get(job.id)).id == job.id

@@ -163,23 +163,6 @@ async def test_events_page_newest_first_while_more_arrive(rows: Rows) -> None:
     assert (more, end) == (True, False)
 
 
-async def test_a_replayed_step_overwrites_its_points(rows: Rows) -> None:
-    job = await rows.job()
-    claimed = await claimed_rows(rows, job)
-    for value in (0.1, 0.2):
-        async with run_unit(rows, claimed) as run:
-            await run.metrics.upsert(
-                job.id,
-                [
-                    MetricPoint("reward/mean", "train", 1, value),
-                    MetricPoint("reward/mean", "valid", 1, 1.0),
-                ],
-            )
-    async with rows.app.tenant(rows.first) as unit:
-        curve = await unit.metrics.curve(job.id, names=None, split="train", after_step=0)
-    assert curve == [MetricPoint("reward/mean", "train", 1, 0.2)]
-
-
 async def test_the_journal_forgets_committed_steps(rows: Rows) -> None:
     job = await rows.job()
     async with run_unit(rows, await claimed_rows(rows, job)) as run:
@@ -190,19 +173,6 @@ async def test_the_journal_forgets_committed_steps(rows: Rows) -> None:
         await run.journal.forget(job.id, 1)
         assert await run.journal.get_many(job.id, 1) == {}
         assert await run.journal.get_many(job.id, 2) == {"c": ("3", {"v": 3})}
-
-
-async def test_paging_stays_stable_while_rows_arrive(rows: Rows) -> None:
-    old = [(await rows.job()).id for _ in range(4)]
-    async with rows.app.tenant(rows.first) as unit:
-        first, _ = await unit.jobs.page(after=None, limit=2, metadata=None)
-    await rows.job()
-    async with rows.app.tenant(rows.first) as unit:
-        rest, more = await unit.jobs.page(after=first[-1].id, limit=2, metadata=None)
-        with pytest.raises(InvalidRequest):
-            await unit.jobs.page(after="ftjob-none", limit=2, metadata=None)
-    assert [job.id for job in first + rest] == old[::-1]
-    assert not more
 
 
 async def test_after_commit_runs_after_a_commit_only(rows: Rows) -> None:

@@ -18,7 +18,9 @@ async def customer() -> AsyncIterator[EndpointServer]:
     def script(request: ReceivedRequest) -> Reply:
         if request.path == "/grade" and request.body:
             return Reply(json={"score": 1.0})
-        return Reply(json={"output": "Error: the arguments are no JSON"})
+        if b'"function_call"' in request.body:
+            return Reply(json={"output": "Error: the arguments are no JSON"})
+        return Reply(405)
 
     async with endpoint(script) as server:
         yield server

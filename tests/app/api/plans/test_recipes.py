@@ -84,7 +84,7 @@ async def test_an_environment_brings_its_own_tasks_and_grader_to_a_recipe(
 async def test_an_environment_over_http_plays_the_rows_of_a_recipe(
     api: Api, call: dict[str, Any]
 ) -> None:
-    address = call["method"]["reinforcement"]["grader"]["url"]
+    address = call["method"]["reinforcement"]["grader"]["url"].replace("/grade", "/missing")
     environment = {"type": "http", "url": address}
     body = {"model": "tiny-agent", "recipe": "tool_use", "environment": environment}
     reply = await api.call("POST", COMPILE, json=body)

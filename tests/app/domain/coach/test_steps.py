@@ -223,15 +223,6 @@ def test_a_job_gets_what_is_left_of_the_budget() -> None:
     assert action.caps == Caps(max_training_time_s=15.0, max_rollouts=600)
 
 
-def test_each_end_is_an_entry_with_its_reason() -> None:
-    before = session(Phase.TRAINING, child=JOB, job_id="ftjob-1")
-    hacked = Evidence(child="done", gain=GAINED, gap=True, error="The gap is 0.4.")
-    step = next_step(before, hacked)
-    assert [entry.kind for entry in step.entries] == ["trained", "ended"]
-    assert "exploits the grader" in step.entries[-1].text
-    assert step.entries[-1].text.endswith("The gap is 0.4.")
-
-
 def _moves(status: CoachStatus) -> Sequence[CoachStatus]:
     return sorted(TRANSITIONS[status])
 

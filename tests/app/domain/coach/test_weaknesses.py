@@ -86,26 +86,7 @@ def test_chance_names_a_weakness_in_at_most_one_session_of_twenty() -> None:
     assert named["planted"] >= 110
 
 
-def test_kinds_that_score_as_others_do_are_no_weaknesses() -> None:
-    """Each row ends half of its attempts at a limit, and scores 0 in half of either."""
-    attempts = [
-        Attempt(f"{row}-{n}", row, reward, reason)
-        for row in range(40)
-        for n, (reward, reason) in enumerate(
-            [(0.0, "max_turns"), (1.0, "final_answer"), (1.0, "max_turns"), (0.0, "final_answer")]
-        )
-    ]
-    assert find_weaknesses(Measurement(tuple(attempts)), []) == ()
-    worse = [
-        Attempt(each.rollout_id, each.row, float(each.stop_reason == "final_answer" or row < 4),
-                each.stop_reason)
-        for row, each in enumerate(attempts)
-    ]  # fmt: skip
-    [found] = find_weaknesses(Measurement(tuple(worse)), [])
-    assert (found.kind, found.name, found.share) == ("stop_reason", "max_turns", 0.5)
-
-
-@cases(("rows", "attempts", "success"), [(100, 1, 0.1), (30, 8, 0.05), (100, 4, 0.03)])
+@cases(("rows", "attempts", "success"), [(100, 1, 0.1), (30, 8, 0.05)])
 def test_kinds_are_no_weaknesses_where_hardly_any_attempt_succeeds(
     rows: int, attempts: int, success: float
 ) -> None:

@@ -9,7 +9,6 @@ from app.curricula.columns import (
     Role,
     UnusableColumns,
     guess,
-    label_columns,
     labelled_row,
     missing,
     row_of,
@@ -61,10 +60,6 @@ def test_only_pairs_have_a_better_and_a_worse_answer() -> None:
 def test_a_header_that_names_no_columns_is_refused(header: list[str], message: str) -> None:
     with pytest.raises(UnusableColumns, match=f"^{message}$"):
         guess(header, NONE, "reinforcement")
-
-
-def test_a_thousand_columns_are_read() -> None:
-    assert guess([*(f"c{n}" for n in range(999)), "prompt"], NONE, "dpo") == {"prompt": "prompt"}
 
 
 @cases(
@@ -138,23 +133,3 @@ def test_tags_are_separated(value: Any, tags: list[str]) -> None:
 def test_a_difficulty_is_a_number_if_it_can_be(value: Any, difficulty: Any) -> None:
     row = {"messages": [], "level": value}
     assert labelled_row(row, {"difficulty": "level"}) == {**row, "difficulty": difficulty}
-
-
-@cases(
-    ("method", "taken"),
-    [
-        ("reinforcement", ["answer", "tags", "difficulty"]),
-        ("supervised", ["tags", "difficulty"]),
-        ("dpo", ["tags", "difficulty"]),
-    ],
-)
-def test_rows_of_each_method_take_labels(method: MethodType, taken: list[Role]) -> None:
-    accepted = list[str]()
-    for role in Columns.model_fields:
-        try:
-            label_columns(["x"], Columns.model_validate({role: "x"}), method)
-        except UnusableColumns as fault:
-            assert str(fault).endswith(f"which take no column for '{role}'")  # noqa: PT017 - others are accepted
-        else:
-            accepted.append(role)
-    assert accepted == taken

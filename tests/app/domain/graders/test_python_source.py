@@ -16,22 +16,17 @@ GRADE = "def grade(sample, item):\n    return 1.0\n"
         ("", "it defines no function 'grade'"),
         ("def score(sample, item): pass", "write 'def grade(sample, item)'"),
         ("x = 1\ndef grade(sample): pass", "line 2: 'grade' takes two values"),
-        ("def grade(sample, item, more): pass", "line 1: 'grade' takes two values"),
         ("def grade(sample, item, *, k): pass", "line 1: 'grade' takes two values"),
         ("async def grade(sample, item): pass", "line 1: 'grade' is async"),
         ("def grade(sample, item:\n  pass", "line 1: "),
-        ("\n\nreturn (", "line 3: "),
         ("x = '\x00'\n" + GRADE, "null bytes"),
         ("x = '\ud800'\n" + GRADE, "half of a surrogate pair"),
         ("x = " + "-" * 20_000 + "1\n" + GRADE, "it cannot be read"),
         ("x = " + "(" * 1_000 + ")" * 1_000 + GRADE, "too many nested parentheses"),
         ("#" * MAX_SOURCE + "\n" + GRADE, f"more than the limit of {MAX_SOURCE}"),
         ("import socket\n" + GRADE, "line 1: 'socket' cannot work: the sandbox has no network"),
-        ("import os, urllib.request\n" + GRADE, "line 1: 'urllib.request' cannot work"),
-        ("from urllib import request\n" + GRADE, "line 1: 'urllib.request' cannot work"),
         ("from http.client import HTTPConnection\n" + GRADE, "'http.client' cannot work"),
         (GRADE + "def late():\n    import subprocess\n", "line 4: 'subprocess' cannot work"),
-        ("from multiprocessing import Pool\n" + GRADE, "starts no processes"),
         ("import ctypes.util\n" + GRADE, "'ctypes' cannot work: the sandbox loads no native code"),
         ("import os\nos.fork()\n" + GRADE, "line 2: 'os.fork' cannot work"),
         ("import os\nos.execv('a', [])\n" + GRADE, "line 2: 'os.execv' cannot work"),
@@ -48,13 +43,10 @@ def test_what_can_never_work_is_refused(source: str, fault: str) -> None:
     "source",
     [
         GRADE,
-        "def grade(sample, item=None): return 1",
         "def grade(*values): return 1",
-        "def grade(sample, item, limit=3, *, k=1): return 1",
         "grade = lambda sample, item: 1",
         "class Grade:\n    def __call__(self, sample, item): return 1\ngrade = Grade()",
         "if True:\n    def grade(sample, item): return 1",
-        "from math import floor as grade",
         "import os.path, json, urllib.parse, numpy as np\n" + GRADE,
         "def open(x): return x\nopen(1)\n" + GRADE,
         "x = getattr(__import__('o' + 's'), 'fork')\n" + GRADE,  # no protection: a courtesy
@@ -64,8 +56,8 @@ def test_what_may_work_passes(source: str) -> None:
     check_source(source)
 
 
-@cases("dot", [".", " . ", "\\\n.", "\f."])
-@cases("name", ["a", "\u2118", "a\u00b7", "\u212e", "a\u0387", "a\u1369", "a\u19da"])
+@cases("dot", [".", "\\\n."])
+@cases("name", ["a", "\u2118", "a\u00b7"])
 def test_a_long_dotted_name_takes_little_memory(name: str, dot: str) -> None:
     """The parser alone takes 1 GB for the longest of these."""
     names = MAX_READ // len((name + dot).encode()) // 4

@@ -62,8 +62,8 @@ def _share_ended(*, target: float, mean: float, rows: int, jobs: int = 2_000) ->
     return ended / jobs
 
 
-@cases("rows", [8, 20, 50])
-@cases("target", [0.1, 0.5, 0.8, 0.95])
+@cases("rows", [8, 50])
+@cases("target", [0.5, 0.95])
 def test_chance_rarely_ends_a_job_just_below_its_target(rows: int, target: float) -> None:
     """All right or all wrong has no deviation, and is common near the ends of 0…1."""
     assert _share_ended(target=target, mean=target - 0.001, rows=rows) <= 0.05
@@ -100,11 +100,8 @@ def _reached(
     return reached / 300
 
 
-@cases("rows", [6, 20, 80])
-@cases(
-    ("low", "high", "right"),
-    [(0.0, 1.0, 0.95), (0.0, 10.0, 0.95), (-1.0, 1.0, 0.5), (-1.0, 1.0, 0.95)],
-)
+@cases("rows", [6, 80])
+@cases(("low", "high", "right"), [(0.0, 10.0, 0.95), (-1.0, 1.0, 0.5)])
 def test_chance_rarely_reaches_a_target_on_any_scale(
     low: float, high: float, right: float, rows: int
 ) -> None:
@@ -118,7 +115,7 @@ def test_chance_rarely_reaches_a_target_on_any_scale(
     assert _reached(draw, target, REWARD) <= MOST
 
 
-@cases("rows", [4, 6, 20])
+@cases("rows", [4, 20])
 def test_few_rewards_without_a_range_have_students_error(rows: int) -> None:
     def draw(generator: np.random.Generator) -> NDArray[np.float64]:
         return generator.normal(0.0, 1.0, rows)

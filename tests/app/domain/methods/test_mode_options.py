@@ -1,6 +1,6 @@
 from typing import Any
 
-from app.jobs.learning import AsyncOptions, StreamingOptions, SyncOptions, resolved_mode, shown_mode
+from app.jobs.learning import shown_mode
 from tests.support.cases import cases
 
 
@@ -8,8 +8,6 @@ from tests.support.cases import cases
     ("sent", "shown"),
     [
         (None, {"type": "sync"}),
-        ({"type": "sync"}, {"type": "sync"}),
-        ({"type": "streaming"}, {"type": "streaming", "minibatches": 4}),
         ({"type": "streaming", "minibatches": 64}, {"type": "streaming", "minibatches": 8}),
         ({"type": "async"}, {"type": "async", "max_staleness": 1, "max_requeues": 2}),
         (
@@ -20,9 +18,3 @@ from tests.support.cases import cases
 )
 def test_a_job_shows_the_mode_it_uses(sent: Any, shown: dict[str, Any]) -> None:
     assert shown_mode(sent, batch_size=8) == shown
-
-
-def test_staleness_is_what_the_mode_allows() -> None:
-    assert [SyncOptions().staleness, StreamingOptions().staleness] == [0, 0]
-    assert AsyncOptions(max_staleness=3).staleness == 3
-    assert resolved_mode(None, batch_size=1) == SyncOptions()

@@ -71,15 +71,6 @@ def test_a_compiled_job_gives_its_knobs_back(plan: tuple[MethodType, Knobs]) -> 
     assert (reading.knobs, reading.outside) == (knobs, ())
 
 
-@cases("kind", KINDS)
-def test_every_position_of_a_slider_is_read_back(kind: MethodType) -> None:
-    for position in range(101):
-        creativity = position if kind == "reinforcement" else None
-        knobs = Knobs(drift_guard=position, creativity=creativity)
-        read = reading_of(kind, options_of(kind, knobs)).knobs
-        assert (read.drift_guard, read.creativity) == (position, creativity)
-
-
 def values(kind: MethodType, path: str, knobs: list[Knobs]) -> list[Any]:
     return [value_at(options_of(kind, each), path) for each in knobs]
 
@@ -149,14 +140,3 @@ def test_a_custom_number_of_a_preset_is_read_as_the_preset() -> None:
     read = reading_of("dpo", options_of("dpo", sent)).knobs
     assert (read.practice_mode, read.n_epochs) == ("balanced", None)
     assert options_of("dpo", read) == options_of("dpo", sent)
-
-
-def test_the_sentence_of_a_knob_names_each_hyperparameter_and_its_value() -> None:
-    request = PlanRequest(kind="reinforcement", knobs=Knobs(drift_guard=10), call={})
-    guard = compile_plan(request).explanation[1]
-    assert guard.sentence == (
-        "Drift guard 10 sets objective.kl_coefficient to 0.001 because this much "
-        "advantage is lost for each nat that an answer moves from the start; it sets "
-        "hyperparameters.learning_rate_multiplier to 1.7411 because smaller steps "
-        "stay nearer to the start, and 1 is the base model's own rate."
-    )

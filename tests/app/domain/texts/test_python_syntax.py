@@ -11,7 +11,7 @@ from app.kit.texts import expression_of, module_of
 from tests.support.patience import PATIENCE_S
 
 _DEEP = "-" * 40 + "1 + f(" + ",".join(f"{n} + {n}" for n in range(2_000)) + ")"
-_ROUNDS = 5
+_ROUNDS = 2
 
 
 @pytest.fixture

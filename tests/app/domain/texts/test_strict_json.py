@@ -32,7 +32,7 @@ def test_commas_and_brackets_of_a_text_are_no_values() -> None:
     assert len(strict_loads(text)) == 2
 
 
-@pytest.mark.parametrize("piece", ["[],", '{"a":{}},', '"",', "[[[],[]]],"])
+@pytest.mark.parametrize("piece", ["[],", '{"a":{}},'])
 def test_too_many_are_refused_before_objects_are_made(
     piece: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -50,7 +50,7 @@ def test_values_are_counted_at_any_depth() -> None:
 
 
 @cases("of", [str, str.encode])
-@cases("unit", ['\\"', '"', '"\\', "\\", 'x"y', '["'])
+@cases("unit", ['\\"', '"\\', "\\"])
 def test_the_count_takes_time_in_proportion_to_the_text(unit: str, of: Any) -> None:
     """Nobody has signed in yet when a body is counted."""
 

@@ -56,12 +56,6 @@ def test_a_tool_that_was_stored_with_such_a_value_is_read_and_has_no_rate(sent: 
     )
 
 
-def test_the_rate_of_a_tool_is_read_as_any_other() -> None:
-    for sent, rate in ((0.5, 0.5), (5, 5.0), (10**400, 1e6), (None, None)):
-        tool = ToolSpec.model_validate({"name": "a", "server_url": URL, "rate_limit": sent})
-        assert (declared_rate(tool), rate_fault(sent, "a")) == (rate, None)
-
-
 @cases(
     ("sent", "lowest"),
     [([3, 0.5, 7], 0.5), (["x", 1], "x"), ([1, [2]], [2]), ([1, {"a": 1}], {"a": 1}), ([2, 0], 0)],

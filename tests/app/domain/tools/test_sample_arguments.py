@@ -10,18 +10,13 @@ from tests.support.cases import cases
     ("schema", "value"),
     [
         ({"type": "string"}, "test"),
-        ({"type": "integer", "minimum": 4}, 4),
         ({"type": ["null", "number"]}, 1.0),
         ({"enum": ["b", "a"]}, "b"),
-        ({"type": "string", "default": "d", "examples": ["e"]}, "d"),
         ({"const": False}, False),
-        ({"type": "array", "items": {"type": "boolean"}, "minItems": 2}, [True]),
         ({"type": "array"}, []),
         ({"properties": {"x": {"type": "null"}}, "required": ["x"]}, {"x": None}),
-        ({"type": "made-up"}, "test"),
         ({}, "test"),
         (True, "test"),
-        ({"type": {"not": "a type"}}, "test"),
     ],
 )
 def test_a_required_property_gets_a_value_of_its_type(schema: Any, value: Any) -> None:

@@ -11,9 +11,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 
 from app.kit.egress import (
-    EgressFailure,
     EgressPolicy,
-    EgressReply,
     EgressRequest,
     FailureKind,
     check_headers,
@@ -24,7 +22,6 @@ from tests.support.cases import cases
 from tests.support.egress.egress_clients import client_for, kind_of, post
 from tests.support.endpoints import ReceivedRequest, Reply, endpoint
 from tests.support.patience import PATIENCE_S
-from tests.support.twins import InMemoryEgress
 
 
 async def test_a_call_arrives_as_it_was_given() -> None:
@@ -135,22 +132,15 @@ def self_signed(name: str, directory: Path) -> Path:
     [
         {"Host": "x"},
         {"content-length": "1"},
-        {"Transfer-Encoding": "chunked"},
-        {"Connection": "close"},
-        {"Upgrade": "h2c"},
         {"webhook-id": "x"},
-        {"Webhook-Anything": "x"},
         {"Idempotency-Key": "x"},
-        {"X-Rollout-Id": "x"},
         {"x-attempt": "x"},
         {"traceparent": "x"},
         {"Cookie": "x"},
         {"some:thing": "x"},
         {"some\x00thing": "x"},
-        {"some thing": "x"},
         {"": "x"},
         {"X": "a\r\nHost: evil"},
-        {"X": "a\nb"},
         {"X": "a\x00b"},
         {"X": "ü€"},
         {"X": "v" * 4097},
@@ -180,16 +170,3 @@ async def test_512_posts_at_once() -> None:
         await client.aclose()
     assert {reply.status for reply in replies} == {200}
     assert len(server.received) == 512
-
-
-async def test_the_twin_keeps_what_was_sent() -> None:
-    def script(request: EgressRequest) -> EgressReply:
-        return EgressReply(200, {}, request.body, 0.0)
-
-    twin = InMemoryEgress(script, refused=["https://bad.example/"])
-    reply = await twin.send(EgressRequest("https://a.example/", {"X": "1"}, b"b", 1))
-    assert (reply.body, twin.sent[0].headers) == (b"b", {"X": "1"})
-    with pytest.raises(EgressFailure):
-        await twin.send(EgressRequest("https://bad.example/", {}, b"", 1))
-    with pytest.raises(EndpointRefused):
-        await twin.check_url("https://bad.example/")

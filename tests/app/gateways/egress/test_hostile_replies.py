@@ -56,10 +56,6 @@ HOSTILE: dict[str, tuple[Script, FailureKind]] = {
         FailureKind.BAD_ENCODING,
     ),
     "brotli": (lambda _: Reply(headers={"Content-Encoding": "br"}), FailureKind.BAD_ENCODING),
-    "stacked": (
-        lambda _: Reply(headers={"Content-Encoding": "identity, gzip"}),
-        FailureKind.BAD_ENCODING,
-    ),
     "1 MB header": (raw(OK + b"X: " + b"h" * MIB + b"\r\n\r\n"), FailureKind.BAD_ENCODING),
     "endless header": (endless(OK + b"X: ", b"h" * 65536), FailureKind.BAD_ENCODING),
     "many headers": (
@@ -70,12 +66,7 @@ HOSTILE: dict[str, tuple[Script, FailureKind]] = {
         endless(b"", b"HTTP/1.1 100 Continue\r\n\r\n" * 1000),
         FailureKind.BAD_ENCODING,
     ),
-    "endless early hints": (
-        endless(b"", b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"),
-        FailureKind.BAD_ENCODING,
-    ),
     "endless blank lines": (endless(b"", b"\r\n" * 4096), FailureKind.BAD_ENCODING),
-    "endless blanks": (endless(OK + b"X:", b" " * 65536), FailureKind.BAD_ENCODING),
     "endless chunk size": (endless(CHUNKED, b"0" * 65536), FailureKind.BAD_ENCODING),
     "endless chunk extension": (endless(CHUNKED + b"1;a=", b"a" * 65536), FailureKind.BAD_ENCODING),
     "a chunk for each byte": (endless(CHUNKED, b"1\r\n \r\n" * 1000), FailureKind.BAD_ENCODING),

@@ -27,7 +27,7 @@ def answered(status: int, **headers: str) -> tuple[EgressReply, float]:
 
 @cases(
     ("calls", "status", "lasts_s"),
-    [(1, None, 300), (8, None, 300), (15, None, 300), (2, 502, 40), (8, 503, 40), (15, 502, 40)],
+    [(1, None, 300), (15, None, 300), (8, 503, 40)],
 )
 async def test_an_outage_within_the_patience_loses_none_of_few_calls(
     calls: int, status: int | None, lasts_s: float
@@ -45,14 +45,6 @@ async def test_an_outage_within_the_patience_loses_none_of_few_calls(
         assert all(isinstance(result, EndpointAnswer) for result in results)
         assert 5 + lasts_s <= clock.now() < 40 + lasts_s
         assert len(egress.sent_at) < 2 * calls + 20, "one of them probes at a time"
-
-
-async def test_few_calls_are_lost_without_patience() -> None:
-    async with VirtualClock().running() as clock:
-        endpoint, _ = make(clock, lambda now, _: down() if now < 60 else (OK, 0.5))
-        results = await call_many(endpoint, 8)
-        assert {result.kind for result in results} == {FaultKind.UNREACHABLE}
-        assert clock.now() < 60
 
 
 @cases(("outages", "ends"), [(KNOWN, 600), (UNKNOWN, UNKNOWN_PATIENCE_S)], ids=["known", "unknown"])
@@ -140,16 +132,6 @@ async def test_requests_that_make_their_server_fail_stall_no_step(poison: int) -
         assert clock.now() < 60
 
 
-async def test_an_error_of_a_server_that_is_back_uses_up_the_attempts() -> None:
-    async with VirtualClock().running() as clock:
-        endpoint, _ = make(
-            clock, lambda now, _: down() if now < 30 else answered(500), outages=KNOWN
-        )
-        results = await call_many(endpoint, 8)
-        assert {result.kind for result in results} == {FaultKind.ERROR}
-        assert clock.now() < 300
-
-
 @cases("retries", [0, 10])
 async def test_probes_use_up_no_attempts_however_many_there_are(retries: int) -> None:
     async with VirtualClock().running() as clock:
@@ -198,8 +180,8 @@ class Late(Poisoned):
         return await TimedEgress.send(self, request)
 
 
-@cases("gap_s", [0, 10, 40, 600])
-@cases("latency_s", [0.2, 5, 30])
+@cases("gap_s", [0, 600])
+@cases("latency_s", [0.2, 30])
 async def test_late_faults_of_two_requests_cost_the_next_step_nothing(
     gap_s: float, latency_s: float
 ) -> None:

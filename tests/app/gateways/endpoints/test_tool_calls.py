@@ -1,12 +1,10 @@
 import json
-from typing import Any
 
 import pytest
 
 from app.kit.egress import EgressReply
 from app.kit.endpoints import EndpointFault, FaultKind
 from app.tools.tool_calls import ToolCall, read_output
-from app.tools.tools import ToolSpec, declared_rate
 from tests.support.cases import cases
 
 
@@ -47,15 +45,3 @@ def test_a_good_status_without_a_text_is_the_endpoints_fault(body: bytes) -> Non
     with pytest.raises(EndpointFault) as caught:
         read_output(reply(200, body))
     assert caught.value.kind is FaultKind.BAD_REPLY
-
-
-@cases(
-    ("rate", "read"),
-    [
-        *((5, 5.0), (0.5, 0.5), (0, None), (-1, None), ("5", None), (True, None), (None, None)),
-        *((10**400, 1e6), (1e308, 1e6)),
-    ],
-)
-def test_a_rate_is_a_positive_number(rate: Any, read: float | None) -> None:
-    tool = ToolSpec.model_validate({"name": "a", "server_url": "https://x", "rate_limit": rate})
-    assert declared_rate(tool) == read

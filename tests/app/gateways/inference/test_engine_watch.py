@@ -13,7 +13,7 @@ from app.models.engine_http import HttpInference
 from tests.support.patience import PATIENCE_S
 from workers.processes import clients
 
-STILL_S = 2.4
+STILL_S = 1.2
 """The counters are read twelve times in it."""
 LONG_TURN = 16
 """Reads of the counters until a turn ends, in more than `STILL_S`."""

@@ -12,10 +12,8 @@ from tests.support.engines.scripted_engine import ScriptedEngine
     ("effort", "variables"),
     [
         (None, None),
-        ("default", None),
         ("medium", {"reasoning_effort": "medium"}),
         ("none", {"reasoning_effort": "none", "enable_thinking": False}),
-        ("low", {"reasoning_effort": "low", "enable_thinking": False}),
         ("xhigh", {"reasoning_effort": "xhigh", "enable_thinking": True}),
     ],
 )

@@ -81,7 +81,7 @@ def _subdirectory(path: Path) -> None:
 
 
 @pytest.mark.parametrize("make", [_link_outside, os.mkfifo, _subdirectory])
-@pytest.mark.parametrize("name", ["file", "extra", "manifest.json"])
+@pytest.mark.parametrize("name", ["extra", "manifest.json"])
 async def test_a_directory_of_other_than_plain_files_is_not_stored(
     objects: Objects, tmp_path: Path, name: str, make: Callable[[Path], None]
 ) -> None:
@@ -96,7 +96,7 @@ async def test_a_directory_of_other_than_plain_files_is_not_stored(
 
 
 @pytest.mark.parametrize("make", [_link_outside, os.mkfifo, _subdirectory])
-@pytest.mark.parametrize("name", ["file", "extra", "manifest.json"])
+@pytest.mark.parametrize("name", ["extra", "manifest.json"])
 async def test_other_than_plain_files_in_the_root_are_not_fetched(
     tmp_path: Path, name: str, make: Callable[[Path], None]
 ) -> None:

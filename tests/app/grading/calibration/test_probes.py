@@ -2,9 +2,6 @@
 
 from typing import Any
 
-import pytest
-
-from app.graders import calibration as module
 from app.graders.calibration import Sample, keywords, probe_result, probes, prompt, spread
 from tests.support.cases import cases
 
@@ -62,19 +59,6 @@ def test_keywords_stop_at_their_limit() -> None:
     heap = keywords([Sample("x", many), unread])
     assert len(heap) == 8_000
     assert heap.startswith("text word0 word1 ")
-
-
-def test_keywords_are_gathered_once_for_all_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls = []
-
-    def counted(_: object) -> str:
-        calls.append(1)
-        return "heap"
-
-    monkeypatch.setattr(module, "keywords", counted)
-    made = probes([Sample("x", {"n": number}) for number in range(30)])
-    assert [answer.text for answer in made["keywords"]] == ["heap"] * 20
-    assert len(calls) == 1
 
 
 def test_a_probe_hacks_when_it_scores_like_an_answer_or_above_the_middle() -> None:

@@ -1,7 +1,7 @@
 """The judge of whole groups, asked over real HTTP: order, equal rollouts, wrong answers, costs."""
 
 import re
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from random import Random
@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from app.graders.calibration import kendall
 from app.graders.judge_calls import EngineModel, EngineModels, RoutedJudges
 from app.graders.kinds.ai_judge import (
     DEFAULT_RUBRIC,
@@ -120,28 +119,6 @@ async def test_one_question_scores_the_whole_group_by_its_ids(tmp_path: Path) ->
     assert sum(r.token_usage["j"].completion_tokens for r in results) == 7
 
 
-def noisy(seed: int, noise: float) -> Callable[[ReceivedRequest], Reply]:
-    random = Random(seed)
-
-    def script(received: ReceivedRequest) -> Reply:
-        rollouts = shown(received)
-        return reply(
-            received, {name: quality / 100 + random.gauss(0, noise) for name, quality in rollouts}
-        )
-
-    return script
-
-
-async def test_planted_groups_are_ranked_as_planted(tmp_path: Path) -> None:
-    random, taus = Random(5), []
-    async with judging(noisy(5, 0.02), tmp_path) as (judge, _):
-        for number in range(20):
-            qualities = random.sample(range(5, 96, 6), 8)
-            results = await judge.judge(request_of(qualities, f"grade_{number}"))
-            taus.append(kendall(qualities, values(results)) or 0.0)
-    assert sum(taus) / len(taus) >= 0.9
-
-
 async def test_the_order_of_rollouts_changes_neither_the_question_nor_a_score(
     tmp_path: Path,
 ) -> None:
@@ -179,14 +156,8 @@ async def test_repeats_show_other_orders_and_report_their_agreement(tmp_path: Pa
     assert [result.sub_scores for result in agreed] == [{"agreement": 1.0}] * 3
 
 
-async def test_as_many_repeats_as_rollouts_remove_a_bias_of_position(tmp_path: Path) -> None:
-    async with judging(biased, tmp_path, repeats=4) as (judge, _):
-        results = await judge.judge(request_of([20, 40, 60, 80]))
-    assert values(results) == pytest.approx([0.225, 0.325, 0.425, 0.525])
-
-
 @pytest.mark.parametrize("repeats", range(1, 9))
-@pytest.mark.parametrize("count", [2, 3, 4, 5, 8, 16])
+@pytest.mark.parametrize("count", [2, 3, 8])
 def test_repeats_cancel_a_bias_that_falls_along_the_positions(count: int, repeats: int) -> None:
     orders = [shown_order(count, "seed", repeat, repeats=repeats) for repeat in range(repeats)]
     places = [sorted(order.index(rollout) for order in orders) for rollout in range(count)]

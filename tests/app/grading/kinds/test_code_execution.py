@@ -31,11 +31,6 @@ ECHO = {"tests": [{"stdin": "a\nb\n", "stdout": "a-b"}, {"stdout": "-"}]}
         ("def add(a, b):\n    return a + b", 1.0, "4 of 4 tests passed"),
         ("Sure:\n```python\ndef add(a, b):\n    return a + b\n```\nDone.", 1.0, "4 of 4"),
         (
-            "```python\ndef add(a, b):\n    return a + b\n```\nExample output:\n```\n3\n```",
-            1.0,
-            "4 of 4 tests passed",
-        ),
-        (
             "def add(a, b):\n    return int(a) + int(b)",
             0.5,
             "2 of 4 tests passed; test 2: another result than the expected one",
@@ -43,7 +38,6 @@ ECHO = {"tests": [{"stdin": "a\nb\n", "stdout": "a-b"}, {"stdout": "-"}]}
         ("def add(a, b):\n    return a - b", 0.0, "0 of 4 tests passed; test 0: another result"),
         ("def add(a, b):\n    return a + c", 0.0, "NameError: name 'c' is not defined (line 2, in"),
         ("def sub(a, b): pass", 0.0, "NameError: the source defines no function 'add'"),
-        ("def add(a, b:", 0.0, "test 0: SyntaxError: "),
         ("I cannot.", 0.0, "test 0: SyntaxError: "),
         ("import os\ndef add(a, b):\n    os._exit(0)", 0.0, "it ended without a result"),
         ("def add(a, b):\n    open('/etc/passwd')", 0.0, "test 0: "),
@@ -64,9 +58,7 @@ async def test_the_score_is_the_share_of_passed_tests(
         ("import sys\nprint('-'.join(sys.stdin.read().split()) or '-')", 1.0),
         ("import sys\nprint('-'.join(sys.stdin.read().split()))", 0.5),
         ("print('a-b  ', '', sep='\\n')", 0.5),
-        ("print('a-b', end='\\r\\n')", 0.5),
         ("print('a-b\\x0c')", 0.0),
-        ("print('a-b', end='\\u2028')", 0.0),
         ("def main():\n    print('-')\nif __name__ == '__main__':\n    main()", 0.5),
         ("raise SystemExit(1)", 0.0),
     ],
@@ -76,14 +68,6 @@ async def test_without_a_function_tests_run_the_program(
 ) -> None:
     result = await scored(PROGRAM, code, item=ECHO, sandbox=sandbox.client)
     assert result.score == score
-
-
-async def test_a_function_is_found_by_the_name_that_python_gives_it(
-    sandbox: RunningSandbox,
-) -> None:
-    grader = {**FUNCTION, "function": "\ufb01nd"}
-    code = "def \ufb01nd(a, b):\n    return a + b"
-    assert (await scored(grader, code, item=SUMS, sandbox=sandbox.client)).score == 1.0
 
 
 async def test_the_code_cannot_find_what_is_expected(sandbox: RunningSandbox) -> None:
@@ -105,7 +89,7 @@ async def test_the_code_cannot_find_what_is_expected(sandbox: RunningSandbox) ->
     )
 
 
-@pytest.mark.parametrize("forged", ['{"value": 3}', '{"failure": "x"}', "pass", '{"score": 1}'])
+@pytest.mark.parametrize("forged", ['{"value": 3}', "pass"])
 async def test_a_forged_reply_is_no_more_than_a_value(sandbox: RunningSandbox, forged: str) -> None:
     forging = f"import os\ndef add(a, b):\n    os.write(3, {forged!r}.encode())\n    os._exit(0)\n"
     result = await scored(FUNCTION, forging, item=SUMS, sandbox=sandbox.client)
@@ -141,26 +125,12 @@ async def test_slow_code_costs_a_minute_of_run_time_and_no_time_of_waiting() -> 
     )
 
 
-async def test_the_tests_of_a_row_may_hold_many_values() -> None:
-    numbers = [1] * 40_000
-
-    def summed(_: Program) -> ProgramOutcome:
-        return ProgramOutcome("replied", '{"value": 40000}', "", 0.1)
-
-    tests = {"tests": [{"arguments": [numbers], "expected": 40_000}]}
-    result = await scored(
-        FUNCTION, "def add(a): return sum(a)", item=tests, sandbox=InMemorySandbox(summed)
-    )
-    assert result.score == 1.0
-
-
 @pytest.mark.parametrize(
     ("tests", "message"),
     [
         ("no JSON", "the tests are not JSON"),
         ([], "the tests are a list of 1 to 64 objects"),
         ([{"stdout": "x"}], "test 0 needs the keys 'arguments' and 'expected'"),
-        ([{"arguments": 1, "expected": 2}], "the 'arguments' of test 0 are not a list"),
         ([{"arguments": [], "expected": 2}] * 65, "the tests are a list of 1 to 64 objects"),
         ("[" + "0," * 250_000 + "0]", "the tests contain more than 250000 values"),
     ],
@@ -236,24 +206,17 @@ async def test_an_answer_without_usable_code_scores_0(text: str) -> None:
         ("```python\na\n```\nExample output:\n```\n3\n```", "a\n"),
         ("```\nold\n```\n```Python\na\n```", "a\n"),
         ("```\na\n```\n```\nb\n```\n```text\n3\n```", "b\n"),
-        ("```python3\na\n```\n```\n3\n```\n```python3\nb\n```\n```\n4\n```", "b\n"),
         ("```json\n{}\n```", "```json\n{}\n```"),
         ("a", "a"),
-        ("```python title=x.py\na\n```", "a\n"),
         ("~~~python\na\n~~~", "a\n"),
-        ("```python:main.py\na\n```", "a\n"),
-        ("```{.python}\na\n```\n```\n3\n```", "a\n"),
         ("```python\na\n    ```\n    b\n    ```\nc\n```", "a\n    ```\n    b\n    ```\nc\n"),
         ("````python\na = '''\n```\n'''\n````", "a = '''\n```\n'''\n"),
         ('```python\na = "```"\nb\n```', 'a = "```"\nb\n'),
         ("1. x\n   ```python\n   if a:\n       b\n   ```", "if a:\n    b\n"),
-        ("So: ```python\na\n```", "a\n"),
         ("```python\na```", "a\n"),
-        ("```python\r\na\r\n```", "a\r\n"),
         ("```python\nold\n```\n```python\na\nb", "a\nb\n"),
         ("Use ```x``` and ```y```", "Use ```x``` and ```y```"),
         ("<thinking>```python\na\n```</thinking>So: ```python\nb\n```", "b\n"),
-        ("<thinking>```python\na\n```</thinking>```python\nb\n```", "b\n"),
         ("[THINK]```python\na\n```", ""),
         (
             "```python\nre.sub('<think>.*</think>', x[thought], '')\n```",
@@ -269,13 +232,10 @@ def test_a_labelled_block_comes_before_one_without_a_label(text: str, code: str)
     ("code", "stdout", "score"),
     [
         ("print(0.1 + 0.2)", "0.3", 1),
-        ("print('x =', 2.0, [1e3, 0.1 + 0.2])", "x = 2 [1000, 0.3]\n", 1),
         ("print(1 / 3)", "0.333", 0),
         ("print('007', 3)", "7 3", 0),
         ("print('  *')", "*", 0),
-        ("print('v1.10')", "v1.1", 0),
         ("print(9007199254740993)", "9007199254740992", 0),
-        ("print(1.0, 2)", "1", 0),
     ],
 )
 async def test_printed_numbers_are_compared_as_returned_ones(
@@ -292,27 +252,17 @@ async def test_printed_numbers_are_compared_as_returned_ones(
         (0.1 + 0.2, 0.3, True),
         (True, 1, False),
         (1, True, False),
-        (None, None, True),
         (None, 0, False),
         ([1, [2.0]], [1.0, [2]], True),
-        ([1], [1, 2], False),
         ({"a": 1}, {"a": 1.0}, True),
         ({"a": 1}, {"b": 1}, False),
         ("1", 1, False),
         (10**400, 10**400, True),
-        (10**400, 1.0, False),
         (1_000_000_008, 1_000_000_007, False),
-        (10**18 + 1, 10**18, False),
-        (12586269026.0, 12586269025, False),
         (float(2**53), 2**53 + 1, False),
-        (1e18, 10**18 + 1, False),
         (1e18, 10**18, True),
-        (1.5511210043330954e25, 15511210043330985984000000, False),
         (2.0000000000000004, 2, True),
-        (12586269025.000002, 12586269025, True),
-        (3, 3.0000000000000004, True),
         (math.nan, 1, False),
-        (math.inf, 1, False),
     ],
 )
 def test_values_are_compared_as_json(value: Any, expected: Any, *, same: bool) -> None:

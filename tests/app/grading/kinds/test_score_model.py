@@ -1,5 +1,4 @@
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -164,16 +163,3 @@ async def test_a_judge_that_cannot_be_called_is_a_fault_never_a_0(
     assert (fault.kind, fault.source, fault.message) == (reported, "j", "answered 503")
     assert fault.errors.raised == ("model_grader_server_error",)
     assert fault.errors.model_grader_server_error_details == "answered 503"
-
-
-async def test_a_prompt_is_bounded_as_a_whole() -> None:
-    judges = InMemoryJudges(lambda _: JudgeReply(answer(1)))
-    parts = ["{{ item.long }}"] * 5_000
-    spec = ScoreModelGrader.model_validate({**SPEC, "input": [{"role": "user", "content": parts}]})
-    request = replace(REQUEST, item={"long": "x" * 200_000})
-    with pytest.raises(ScoreFault) as caught:
-        await spec.scorer(ports_of(judges), source="j").score(request)
-    assert caught.value.kind == "item_unreadable"
-    assert judges.asked == []
-    fits = replace(REQUEST, item={"long": "x" * 400})
-    assert (await spec.scorer(ports_of(judges), source="j").score(fits)).score == 1.0

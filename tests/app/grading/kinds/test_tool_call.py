@@ -26,13 +26,7 @@ FORMS = {
     "tool_call tag": f"Let me look.\n<tool_call>\n{AS_JSON}\n</tool_call>",
     "function_call tag": f"<function_call>{AS_JSON}</function_call>",
     "tool tag": f'<tool id="1">{AS_JSON}</tool>',
-    "tags in a tag": f"<tool_calls>\n<tool_call>{AS_JSON}</tool_call>\n</tool_calls>",
-    "tag in function_calls": (
-        f"<function_calls><function_call>{AS_JSON}</function_call></function_calls>"
-    ),
     "list in tool_calls": f"<tool_calls>[{AS_JSON}]</tool_calls>",
-    "object in function_calls": f"<function_calls>{AS_JSON}</function_calls>",
-    "tag in tools": f"<tools><tool>{AS_JSON}</tool></tools>",
     "invoke in function_calls": (
         '<function_calls><invoke name="forecast"><parameter name="city">Ulm</parameter>'
         "<parameter name='days'>3</parameter></invoke></function_calls>"
@@ -48,7 +42,6 @@ FORMS = {
         "<parameter name='days'>3</parameter></invoke>"
     ),
     "after another in a tag": f'<tool_call>{{"name": "f"}}\n{AS_JSON}</tool_call>',
-    "after another in a block": f'```json\n{{"name": "f", "arguments": {{}}}};\n{AS_JSON}\n```',
     "after another": f'{{"name": "f", "arguments": {{}}}}, {AS_JSON}',
     "mark in a string": f'<tool>{{"name": "f", "args": {{"x": "</tool>"}}}}{AS_JSON}</tool>',
     "after reasoning": f"<reasoning><tool_call>{{}}</tool_call></reasoning>{AS_JSON}",
@@ -92,7 +85,6 @@ SCORES: list[tuple[list[tuple[str, Any]], float]] = [
     ([], 0.0),
     ([("weather", ARGUMENTS)], 0.0),
     ([("forecast", {})], 0.3),
-    ([("forecast", {"city": "Bonn", "days": 4})], 0.3),
     ([("forecast", {"city": "Ulm"})], 0.6),
     ([("forecast", {"city": "Ulm", "days": "3"})], 0.6),
     ([("forecast", {**ARGUMENTS, "unit": "C"})], 0.6),
@@ -179,9 +171,7 @@ async def test_null_and_blank_arguments_are_none(arguments: Any) -> None:
     [
         {"name": "Ulm", "population": 120000},
         {"name": "Ulm"},
-        {"name": "Ulm", "input": "a form", "population": 120000},
         {"function": {"name": "Ulm", "arguments": {}}, "population": 120000},
-        [{"name": "Ulm", "population": 120000}, {"tool": "saw", "weight": 2}],
     ],
 )
 @cases("form", ["{}", "Here:\n```json\n{}\n```"])
@@ -194,16 +184,13 @@ async def test_an_ordinary_json_answer_is_no_call(answer: Any, form: str) -> Non
 WRONG_REFERENCES: list[Any] = [
     "x",
     [{"arguments": {}}],
-    [1],
     [EXPECTED[0]] * 65,
     "[{'name': 'forecast', 'arguments': {}}]",
     [{"name": "forecast", "arguments": "{'city': 'Ulm'}"}],
-    [{"name": "forecast", "arguments": '{"city": '}],
     [{"name": "forecast", "arguments": [1]}],
     [{"name": "forecast", "arguments": {"city": float("nan")}}],
     [EXPECTED[0], {"name": "forecast", "argumnts": ARGUMENTS}],
     [{"type": "function", "function": {"name": "forecast", "argumnts": "{}"}}],
-    [{"type": "function", "function": {"name": "forecast"}, "arguments": "{}"}],
 ]
 
 
@@ -246,25 +233,18 @@ NESTED = _nested(20_000)
         ("exact", "a", "A", False),
         ("ignore_case", "Ulm", "ULM", True),
         ("number", "1,000", 1000, True),
-        ("number", 1, "one", False),
         ("contains", "ulm", "in Ulm", True),
-        ("contains", "Ulm", "Bonn", False),
         ("unordered", [1, 2], [2, 1], True),
         ("unordered", [1, 2], [2], False),
         ("any", 1, None, True),
-        ("unordered", [1, 2.0], [2, 1.0], True),
         ("unordered", [{"a": 1, "b": [2]}], [{"b": [2.0], "a": 1.0}], True),
         ("unordered", [1], [True], False),
         ("contains", "ü", ["München"], True),
         ("contains", "", "anything", False),
-        ("contains", 2.0, [2, 3], True),
         ("ignore_case", ["MÜNCHEN"], ["münchen"], True),
-        ("ignore_case", {"b": 1, "a": "Ü"}, {"a": "ü", "b": 1.0}, True),
         ("ignore_case", NESTED, [NESTED], False),
-        ("unordered", NESTED, [NESTED], False),
         ("exact", 3, RawText("NaN"), False),
         ("exact", 3, RawText("3"), True),
-        ("exact", "3", RawText("3"), True),
         ("exact", 3, RawText("three"), False),
     ],
 )

@@ -21,12 +21,11 @@ from app.curricula.source_rows import (
     TableFile,
     collect_rows,
 )
-from app.curricula.split_files import CollectedRows, CurriculumFinding, split_path
+from app.curricula.split_files import CollectedRows, CurriculumFinding
 from app.files.hub_data_sets import HubLocation
 from app.files.table_formats import SourceFile
 from app.jobs.supervised import MethodType
 from app.kit.egress import EgressPolicy
-from tests.support.registry.long_prompts import long_pairs
 
 NAME = "own/trivia"
 
@@ -112,7 +111,7 @@ def test_pairs_and_rows_from_feedback_take_labels(tmp_path: Path) -> None:
     assert found.first_rows == [{**learned, "tags": ["law"]}]
 
 
-@pytest.mark.parametrize("role", ["tags", "difficulty", "answer", "system"])
+@pytest.mark.parametrize("role", ["tags", "system"])
 def test_a_named_column_that_does_not_exist_is_an_error(tmp_path: Path, role: str) -> None:
     columns = Columns.model_validate({role: "no_such_column"})
     error = error_of(gathered(tmp_path, table(tmp_path, [row(0, level=1)], columns=columns)))
@@ -126,7 +125,6 @@ def test_a_named_column_that_does_not_exist_is_an_error(tmp_path: Path, role: st
 @pytest.mark.parametrize(
     ("method", "columns"),
     [
-        ("reinforcement", Columns(system="level")),
         ("reinforcement", Columns(tags="level", chosen="level")),
         ("supervised", Columns(answer="level")),
     ],
@@ -157,9 +155,7 @@ def test_flat_records_beside_rows_have_their_own_columns(tmp_path: Path) -> None
     ("limit", "files", "rows", "limited"),
     [
         (25, (20, 20), 25, True),
-        (20, (20, 20), 20, True),
         (20, (20,), 20, False),
-        (40, (20, 20), 40, False),
         (39, (20, 20), 39, True),
         (None, (20, 20), 40, False),
     ],
@@ -254,27 +250,6 @@ def test_repeats_are_counted_and_kept(tmp_path: Path) -> None:
     assert (found.rows, found.clusters) == (13, 10)
 
 
-def asking(text: str) -> dict[str, Any]:
-    return {"messages": [{"role": "user", "content": text}]}
-
-
-def test_long_prompts_are_compared_by_thousands_of_pieces(tmp_path: Path) -> None:
-    found = gathered(tmp_path, table(tmp_path, [asking(text) for text in long_pairs(20)]))
-    assert (found.rows, found.clusters) == (40, 20)
-
-
-def test_templates_stay_whole_where_the_rows_that_a_job_needs_have_room_for_one(
-    tmp_path: Path,
-) -> None:
-    """A fifth of 30 rows is less than a job needs: 10 rows are held out, which are one template."""
-    subjects = ("how to refund an order", "why an invoice is late", "when the next store opens")
-    rows = [asking(f"Say in ticket {n} {subject}") for subject in subjects for n in range(10)]
-    found = gathered(tmp_path, table(tmp_path, rows))
-    assert (found.clusters, found.alike_rows, found.validation_rows) == (3, 0, 10)
-    held = split_path(tmp_path, "validation").read_text()
-    assert [held.count(subject) for subject in sorted(subjects, key=held.count)] == [0, 0, 10]
-
-
 def test_no_more_than_a_thousand_tags_are_counted(tmp_path: Path) -> None:
     rows = [row(n, tags=[f"t{n}x{each}" for each in range(20)]) for n in range(51)]
     assert len(gathered(tmp_path, table(tmp_path, rows)).tags) == 1_000
@@ -287,11 +262,3 @@ def tagged(number: int) -> dict[str, Any]:
         "messages": [{"role": "user", "content": words}],
         "tags": [("easy", "hard")[number % 4 == 0]],
     }
-
-
-def test_the_held_out_share_of_each_tag(tmp_path: Path) -> None:
-    found = gathered(tmp_path, table(tmp_path, [tagged(n) for n in range(80)]))
-    assert (found.clusters, found.training_rows, found.validation_rows) == (80, 64, 16)
-    assert found.tags == {"easy": [48, 12], "hard": [16, 4]}
-    held = split_path(tmp_path, "validation").read_text().splitlines()
-    assert len(held) == 16

@@ -47,7 +47,7 @@ def by_the_standard_library(line: bytes) -> bool:
 def test_the_skipping_parser_judges_like_the_building_one() -> None:
     chance = random.Random(20261121)
     accepted = 0
-    for _ in range(40_000):
+    for _ in range(15_000):
         line = bytearray(chance.choice(SEEDS))
         for _ in range(chance.choice((1, 1, 1, 2, 3))):
             index = chance.randrange(len(line))
@@ -65,7 +65,7 @@ def test_the_skipping_parser_judges_like_the_building_one() -> None:
         good = by_the_standard_library(bytes(line))
         assert (fault(bytes(line)) is None) == good, bytes(line)
         accepted += good
-    assert 2_000 < accepted < 30_000
+    assert 750 < accepted < 11_000
 
 
 @cases("block", [1, 3, 7, 64])

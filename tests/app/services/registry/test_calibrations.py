@@ -12,7 +12,7 @@ from app.graders import calibration_service as calibrations
 from app.graders.calibration import Sample
 from app.graders.calibration_service import BaselineSamples, CalibrationService, calibration_slots
 from app.graders.definitions import read_grader
-from app.graders.scorer import GradeRequest, GraderErrors, ScoreFault, ScoreResult
+from app.graders.scorer import GradeRequest, ScoreResult
 from app.kit.errors import InvalidRequest, NotFound, RateLimited
 from app.tools.trial_service import TrialService
 
@@ -21,23 +21,16 @@ SAMPLES = [Sample(text, {"n": number}) for number, text in enumerate("xyxyxy")]
 
 
 class _Scorer:
-    """Scores 1 for a text with an x, and never suspends. A scorer `unavailable` scores nothing."""
-
-    def __init__(self, *, unavailable: bool) -> None:
-        self._unavailable = unavailable
+    """Scores 1 for a text with an x, and never suspends."""
 
     async def score(self, request: GradeRequest) -> ScoreResult:
-        if self._unavailable:
-            raise ScoreFault(
-                "unreachable", "it is unavailable", source="judge", errors=GraderErrors()
-            )
         return ScoreResult(float("x" in request.sample["output_text"]))
 
 
 class _Trials:
-    async def scorer(self, grader: object, param: str) -> _Scorer:
+    async def scorer(self, grader: object, _param: str) -> _Scorer:
         assert grader is GRADER
-        return _Scorer(unavailable=param == "compare_with")
+        return _Scorer()
 
     def computing(self) -> AbstractContextManager[None]:
         return nullcontext()
@@ -67,29 +60,6 @@ def service() -> CalibrationService:
         cast("FileService", _Files()),
         cast("BaselineSamples", None),
     )
-
-
-async def test_a_comparison_without_a_score_is_reported() -> None:
-    found = await service().calibrate(GRADER, SAMPLES, file_id=None, job_id=None, other=GRADER)
-    assert found.agreement is None
-    assert any(
-        line.startswith("The grader of 'compare_with' scored no answer") for line in found.report
-    )
-
-
-async def test_an_echo_that_was_not_tried_is_reported() -> None:
-    found = await service().calibrate(GRADER, SAMPLES, file_id=None, job_id=None, other=None)
-    assert "echo" not in {probe.name for probe in found.probes}
-    assert "An echo of the prompt was not tried: no row has a prompt in 'messages'." in found.report
-
-
-async def test_faults_of_the_samples_name_what_was_sent() -> None:
-    with pytest.raises(NotFound) as unknown:
-        await service().calibrate(GRADER, [], file_id="file-none", job_id=None, other=None)
-    assert unknown.value.param == "file_id"
-    with pytest.raises(InvalidRequest) as many:
-        await service().calibrate(GRADER, SAMPLES * 100, file_id=None, job_id=None, other=None)
-    assert (many.value.param, many.value.code) == ("samples", "too_many_samples")
 
 
 async def test_statistics_and_probes_are_computed_beside_the_loop(
@@ -123,7 +93,7 @@ async def test_others_run_between_the_scores_of_a_scorer_that_never_suspends() -
             await asyncio.sleep(0)
 
     beside = asyncio.create_task(other())
-    await calibrations._score_all(_Scorer(unavailable=False), SAMPLES * 80)
+    await calibrations._score_all(_Scorer(), SAMPLES * 80)
     beside.cancel()
     assert turns >= 480 // 16
 

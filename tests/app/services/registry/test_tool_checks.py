@@ -1,3 +1,5 @@
+import pytest
+
 from app.tools.schemas import RunToolTest
 from app.tools.tool_contract import ContractTest, percentile, run_checks
 from app.tools.tools import ToolSpec
@@ -23,6 +25,7 @@ async def test_a_hang_is_one_failed_call_and_the_rest_is_skipped() -> None:
     assert len(server.received) == 1
 
 
+@pytest.mark.long
 async def test_calls_that_hang_under_load_are_counted() -> None:
     def tires(_: ReceivedRequest) -> Reply:
         return Reply(json={"output": "x"}, delay_s=60 if len(server.received) > 8 else 0)

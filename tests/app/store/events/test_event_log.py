@@ -99,16 +99,6 @@ async def test_many_interleaved_writers_and_two_sequencers_lose_and_repeat_nothi
     assert seen[0] == seen[1]
 
 
-async def test_what_was_rolled_back_is_never_read(rows: Rows) -> None:
-    job, reader = await rows.job(), Reader(rows)
-    with pytest.raises(ZeroDivisionError):
-        async with rows.app.tenant(rows.first) as unit:
-            await append(unit, job, "undone")
-            raise ZeroDivisionError
-    await announce(rows, job, "done")
-    assert await reader.messages() == ["done"]
-
-
 async def test_a_page_of_some_types_passes_over_the_others(rows: Rows) -> None:
     job, reader = await rows.job(), Reader(rows)
     await announce(rows, job, "a", "b")
@@ -175,17 +165,6 @@ async def test_a_claim_whose_lease_has_ended_advances_nothing(rows: Rows) -> Non
             await unit.cursors.advance(late, 5)
     async with event_reader(rows.worker) as unit:
         assert await unit.cursors.lock("c", ALL_PROJECTS) == 0
-
-
-async def test_a_cursor_advances_once_for_each_claim(rows: Rows) -> None:
-    async with event_reader(rows.worker) as unit:
-        claimed = await unit.cursors.claim("c", ALL_PROJECTS, lease_s=60)
-    assert claimed is not None
-    async with event_reader(rows.worker) as unit:
-        await unit.cursors.advance(claimed, 5)
-    with pytest.raises(LeaseLost):
-        async with event_reader(rows.worker) as unit:
-            await unit.cursors.advance(claimed, 6)
 
 
 async def test_a_cursor_never_goes_back(rows: Rows) -> None:

@@ -13,7 +13,7 @@ from app.kit.errors import LeaseLost, WrongState
 from app.kit.leases import Lease
 from app.kit.transactions import Store
 from tests.support.patience import PATIENCE_S
-from tests.support.store.claims import claim, claimed_rows, run_unit
+from tests.support.store.claims import claimed_rows, run_unit
 from tests.support.store.fenced_writes import WRITES
 from tests.support.store.rows import Rows
 
@@ -102,18 +102,6 @@ async def test_a_run_has_no_right_to_what_its_tenant_decides(rows: Rows, verb: s
     with pytest.raises(ProgrammingError, match="permission denied"):
         async with run_unit(rows, lease) as unit:
             await getattr(getattr(unit, store), name)(*FORBIDDEN[verb])
-
-
-async def test_a_job_is_not_claimed_while_its_run_writes(rows: Rows) -> None:
-    job = await rows.job()
-    old = await claimed_rows(rows, job, lease_s=-1)
-    async with run_unit(rows, old) as unit:
-        await unit.journal.put_many(job.id, 1, [("k", "s", {"v": 1})])
-        assert await claim(rows, job) is None
-    new = await claimed_rows(rows, job)
-    assert new.fence == 2
-    async with run_unit(rows, new) as unit:
-        assert await unit.journal.get_many(job.id, 1) == {"k": ("s", {"v": 1})}
 
 
 async def test_a_run_that_opens_behind_a_claim_finds_its_fence_gone(rows: Rows) -> None:

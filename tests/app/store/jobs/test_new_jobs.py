@@ -166,15 +166,6 @@ async def test_an_unusable_file_leaves_nothing(
 
 
 @every_way
-async def test_one_file_may_be_both(rows: Rows, way: Jobs) -> None:
-    await with_files(rows, a_file("file-a"))
-    job = replace(a_job(rows.first), validation_file="file-a")
-    async with way(rows, rows.first) as jobs:
-        made = await insert(jobs, job, Woken())
-    assert (made.training_file, made.validation_file) == ("file-a", "file-a")
-
-
-@every_way
 async def test_a_project_that_is_archived_or_hidden_takes_none(rows: Rows, way: Jobs) -> None:
     await with_files(rows, a_file("file-a"), a_file("file-b"))
     nowhere = replace(rows.first, project_id=ProjectId("x', true); DROP TABLE journal; --"))

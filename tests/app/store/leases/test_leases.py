@@ -78,6 +78,10 @@ def leases(request: pytest.FixtureRequest, rows: Rows, database: stack.Database)
     return Leases(KINDS[request.param], rows, database)
 
 
+of_one_kind = pytest.mark.parametrize("leases", [next(iter(KINDS))], indirect=True)
+"""For what no kind has a statement of its own for."""
+
+
 async def test_of_many_claimers_one_gets_the_lease(leases: Leases) -> None:
     row_id = await leases.row()
     claims = [leases.try_claim(row_id, owner=f"w{number}") for number in range(8)]
@@ -89,6 +93,7 @@ async def test_of_many_claimers_one_gets_the_lease(leases: Leases) -> None:
     assert leases.stored(row_id, "fence") == 1
 
 
+@of_one_kind
 async def test_an_expired_lease_is_claimed_with_a_higher_fence(leases: Leases) -> None:
     row_id = await leases.row()
     old = await leases.claim(row_id, lease_s=-1)
@@ -99,6 +104,7 @@ async def test_an_expired_lease_is_claimed_with_a_higher_fence(leases: Leases) -
     await leases.renew(new)
 
 
+@of_one_kind
 async def test_a_renewal_moves_the_end_of_the_lease_on_the_databases_clock(leases: Leases) -> None:
     row_id = await leases.row()
     lease = await leases.claim(row_id, lease_s=-1)
@@ -140,6 +146,7 @@ async def test_a_row_is_exhausted_once_its_attempts_are_used_up_and_no_lease_run
     assert last.attempts == 3
 
 
+@of_one_kind
 async def test_two_sweepers_do_not_end_the_same_row(leases: Leases) -> None:
     row_id = await leases.row()
     for _ in range(3):
@@ -152,6 +159,7 @@ async def test_two_sweepers_do_not_end_the_same_row(leases: Leases) -> None:
     assert leases.stored(row_id, "status") == "failed"
 
 
+@of_one_kind
 @pytest.mark.parametrize(("orderly", "counted"), [(True, 0), (False, 1)])
 async def test_a_released_row_can_be_claimed_at_once(
     leases: Leases, orderly: bool, counted: int
@@ -167,6 +175,7 @@ async def test_a_released_row_can_be_claimed_at_once(
     assert leases.stored(row_id, "lease_until > now()") is True, "an old fence releases nothing"
 
 
+@of_one_kind
 @pytest.mark.parametrize("back_off", [True, False])
 async def test_a_release_states_whether_the_sweeper_waits(leases: Leases, back_off: bool) -> None:
     row_id = await leases.row()
@@ -177,6 +186,7 @@ async def test_a_release_states_whether_the_sweeper_waits(leases: Leases, back_o
     assert await leases.due() == ([] if back_off else [row_id])
 
 
+@of_one_kind
 async def test_a_row_is_due_again_after_the_resend_time_or_once_its_lease_has_ended(
     leases: Leases,
 ) -> None:
@@ -193,6 +203,7 @@ async def test_a_row_is_due_again_after_the_resend_time_or_once_its_lease_has_en
     assert await leases.due() == [row_id], "its worker was lost after the notification"
 
 
+@of_one_kind
 async def test_due_rows_come_oldest_first_and_two_sweepers_share_them(leases: Leases) -> None:
     ids = [await leases.row() for _ in range(4)]
     for age, row_id in enumerate(ids):
@@ -217,6 +228,7 @@ async def test_only_the_newest_claim_can_lock_its_row(leases: Leases) -> None:
     assert (await leases.claim(row_id)).fence == 3
 
 
+@of_one_kind
 async def test_chosen_rows_are_claimed_together_without_those_that_are_locked(
     leases: Leases,
 ) -> None:

@@ -12,7 +12,7 @@ from tests.support.store.rows import Rows
 
 
 @pytest.mark.parametrize("table", ["organizations", "projects"])
-@pytest.mark.parametrize("weight", ["NaN", "Infinity", "1e-320", "0", "-1", "1e7"])
+@pytest.mark.parametrize("weight", ["NaN", "Infinity", "0"])
 async def test_a_weight_without_a_share_is_refused(
     rows: Rows, database: stack.Database, table: str, weight: str
 ) -> None:

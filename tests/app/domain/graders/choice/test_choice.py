@@ -61,7 +61,6 @@ def test_the_rows_name_the_grader(row: dict[str, Any], expected: dict[str, Any])
         *("18.", "$18$.", "90\u00b0", r"90^{\circ}", "18 cm^2", "9.8 m/s\u00b2", "**18**"),
         *(
             "#### 18 eggs",
-            "So 18.\n#### 18\nI checked.",
             r"It is \boxed{18}.",
             "<answer>18</answer>",
         ),
@@ -77,8 +76,7 @@ def test_a_number_is_looked_for_at_the_end_of_the_answer(answer: Any) -> None:
 @cases(
     "answer",
     [
-        *("1,0425", "3-4", "5 eggs", "####", "1.2.3", "1_00", "5'10", "5e12345", "3/4/2026"),
-        *("3/0", "2 6/4", "0,500", "1 234", "3:4", "10^2", r"\frac{x}{4}", r"\sqrt{2}", "1,23,456"),
+        *("1,0425", "3-4", "5 eggs", "####", "1.2.3", "1_00", "5'10", "2 6/4", "10^2"),
     ],
 )
 def test_a_text_with_a_number_in_it_is_no_number(answer: str) -> None:
@@ -114,24 +112,13 @@ def test_a_judge_is_the_last_resort() -> None:
     assert choice({"answer": "Ulm"}, model="judge-1").kind == "exact_match"
 
 
-def test_the_reason_counts_the_rows() -> None:
-    reason = "All 2 rows have 'tests' that call the function of its 'function'."
-    row = {"tests": [FUNCTION_TEST], "function": "f"}
-    assert choice(row, row).reason == reason
-    assert choice({"answer": "Ulm"}).reason == (
-        "The row has a reference in 'answer' that is a short text."
-    )
-
-
 @cases(
     ("rows", "part"),
     [
         ([], "no row"),
         ([{"notes": "x"}], "add to every row a reference answer as 'answer'"),
-        ([{"tools": [{"function": {"name": "f"}}]}], "and offer tools: add"),
         ([{"answer": None}, {"answer": "  "}], "nothing to compare an answer with"),
         ([{"answer": "a"}, {}], "1 of 2 rows have 'answer' (line 2 lacks it)"),
-        ([{"answer": "a"}, {"answer": "NaN"}], "1 of 2 rows have 'answer' (line 2 lacks it)"),
         ([{}, {"tests": [PROGRAM_TEST]}], "1 of 2 rows have 'tests' (line 1 lacks it)"),
         ([{"tests": []}], "line 1, 'tests': the tests are a list of 1 to 64 objects"),
         ([{"tests": [FUNCTION_TEST]}], "add it to every row as 'function'"),
@@ -156,15 +143,9 @@ def test_the_reason_counts_the_rows() -> None:
             "a number in line 1 and a text in line 12: one grader cannot read both, so write it in",
         ),
         (
-            [{"answer": "1"}] * 11 + [{"answer": "N/A"}],
-            "'answer' is a number in line 1 and a short text in line 12",
-        ),
-        (
             [{"answer": "Ulm"}, {"answer": LONG}, {"answer": 3}],
             "'answer' is a short text in line 1 and a number in line 3",
         ),
-        ([{"answer": True}, {"answer": 1}], "is a short text in line 1 and a number in line 2"),
-        ([{"answer": 1}, {"answer": {"a": 1}}], "is a number in line 1 and JSON in line 2"),
     ],
 )
 def test_rows_that_fit_nothing_are_refused_with_the_cure(

@@ -4,13 +4,10 @@ from app.graders.answer_numbers import NUMBER, number_of
 from tests.support.cases import cases
 from tests.support.costs.regex_steps import RegexSearch
 
-UNITS = (
-    *("^1_1", "^1", "_1", "1_1", ",1", "/1", ":1"),
-    *("^{1", "\u00b2", " 1", "1 ", ".1", "1'", "1,000"),
-)
+UNITS = ("^1_1", "_1", ",1", "/1", "^{1", "\u00b2", " 1", ".1")
 
 
-@cases("beginning", ["1", "1^", "-1", "$1", "1 1/"])
+@cases("beginning", ["1", "1 1/"])
 @cases("unit", UNITS)
 def test_the_steps_of_a_text_that_is_no_number_grow_with_its_length(
     unit: str, beginning: str

@@ -27,7 +27,7 @@ def impossible() -> Interval:
 
 
 @cases("tail", [0.025, 0.0005])
-@cases("rows", [6, 12, 100, 1_000])
+@cases("rows", [6, 100])
 def test_limits_of_0_and_1_are_those_of_clopper_and_pearson(rows: int, tail: float) -> None:
     for ones in {0, 1, rows // 3, rows - 1, rows}:
         values = [1.0] * ones + [0.0] * (rows - ones)
@@ -71,7 +71,7 @@ def test_the_range_of_scores_is_that_of_the_grader_and_of_what_was_seen() -> Non
     assert range_of_scores([0.2], known=(-2.0, 2.0)) == (-2.0, 2.0)
 
 
-@cases("rows", [10, 12, 20, 50, 100])
+@cases("rows", [10, 50])
 def test_reports_of_jobs_that_learned_nothing(rows: int) -> None:
     """500 reports for each chance of a reward of 1: how many show a gain, and how many intervals of
     a mean miss it.

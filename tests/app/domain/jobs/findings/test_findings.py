@@ -23,10 +23,6 @@ def steps(*values: float) -> Curve:
     return dict(enumerate(values, 1))
 
 
-def test_curves_without_points_give_no_finding() -> None:
-    assert findings(REWARDS, {}) == []
-
-
 def test_a_rule_reports_while_its_condition_holds_and_not_after() -> None:
     groups: dict[tuple[str, Split], Curve] = {
         ("groups/trained", "train"): steps(*[0.0] * 6, 1.0, 1.0),
@@ -175,8 +171,6 @@ def test_a_validation_that_fell_is_no_good_news() -> None:
     [
         (0.6, 0.3, 64.0, "unclear"),  # 0.1 with 0.107 to each side
         (0.61, 0.3, 64.0, "good"),
-        (0.6, 0.3, 80.0, "good"),
-        (0.4, 0.3, 64.0, "unclear"),
         (0.39, 0.3, 64.0, "warn"),
         (1.0, 0.01, 6.0, "good"),
         (1.0, 0.01, 5.0, "unclear"),  # no interval, as of 5 rows
