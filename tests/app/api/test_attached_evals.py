@@ -104,7 +104,7 @@ async def test_attached_evals_are_shown_as_sent_without_runs(
     assert runs.json()["data"] == [], "a job that waits has started no run"
 
 
-@cases("evals", [None, [], ...])
+@cases("evals", [None, ...])
 async def test_a_job_without_attached_evals_shows_an_empty_list(
     api: Api, body: dict[str, Any], evals: Any
 ) -> None:
@@ -161,39 +161,19 @@ async def test_a_file_that_the_project_lacks_or_of_another_purpose_is_refused(
             "invalid_value",
             "own models are sampled; leave it out",
         ),
-        ({"model": None}, ".model", "invalid_value", "leave it out"),
         (
             {"source": {"type": "file_content", "content": [{"item": {}}]}},
             ".source.type",
             "invalid_value",
             'upload it with purpose \'evals\' and send {"type": "file_id", "id": "file-…"}',
         ),
-        ({"source": {"type": "x"}}, ".source.type", "invalid_value", "must be 'file_id'"),
         ({"source": {"type": "file_id"}}, ".source.id", "missing_required_parameter", ""),
-        ({"source": {"id": "file-x"}}, ".source.type", "missing_required_parameter", ""),
-        ({"source": "file-x"}, ".source", "invalid_value", "an object"),
-        ({"source": ...}, ".source", "missing_required_parameter", ""),
-        ({"input_messages": ...}, ".input_messages", "missing_required_parameter", ""),
-        ({"input_messages": {}}, ".input_messages.type", "missing_required_parameter", ""),
-        ({"type": ...}, ".type", "missing_required_parameter", ""),
         ({"type": "jsonl"}, ".type", "invalid_value", "'completions' or 'responses'"),
         (
             {"input_messages": messages("{{ sample.output_text }}")},
             ".input_messages.template[0].content",
             "invalid_value",
             "not there before the model answers; use 'item'",
-        ),
-        (
-            {"input_messages": {"type": "item_reference", "item_reference": "sample.x"}},
-            ".input_messages.item_reference",
-            "invalid_value",
-            "not there before the model answers; use 'item'",
-        ),
-        (
-            {"input_messages": messages("{{ other.x }}")},
-            ".input_messages.template[0].content",
-            "invalid_value",
-            "'item' or 'sample'",
         ),
         ({"sampling_params": {"top_p": 9}}, ".sampling_params.top_p", "invalid_value", "at most 1"),
         (
@@ -208,8 +188,6 @@ async def test_a_file_that_the_project_lacks_or_of_another_purpose_is_refused(
             "not_available",
             "only reinforcement jobs call MCP servers",
         ),
-        ({"samples_per_item": 65}, ".samples_per_item", "invalid_value", "at most 64"),
-        ({"note": {"a": 1}}, ".note", "unknown_parameter", "Remove it"),
         (
             {"sampling_params": {"tools": [{"type": "function", "headers": {"X-Key": SECRET}}]}},
             ".sampling_params.tools[0].headers",
@@ -238,11 +216,7 @@ async def test_a_data_source_that_cannot_be_is_refused_by_parameter(
     ("changes", "param", "code", "words"),
     [
         ({"eval_id": ...}, "[0].eval_id", "missing_required_parameter", ""),
-        ({"eval_id": ""}, "[0].eval_id", "invalid_value", "at least 1 character"),
         ({"eval_id": 5}, "[0].eval_id", "invalid_value", "a text"),
-        ({"eval_id": ..., "evalId": "e"}, "[0].evalId", "unknown_parameter", "'eval_id'"),
-        ({"data_source": ...}, "[0].data_source", "missing_required_parameter", ""),
-        ({"data_source": "x"}, "[0].data_source", "invalid_value", "an object"),
         ({"dataSource": {}}, "[0].dataSource", "unknown_parameter", "'data_source'"),
     ],
 )
@@ -265,11 +239,8 @@ async def test_an_attached_eval_that_cannot_be_is_refused_by_parameter(
 @cases(
     ("evals", "param"),
     [
-        ("eval_x", "evals"),
         ({"eval_id": "eval_x"}, "evals"),
-        (["eval_x"], "evals[0]"),
         ([None], "evals[0]"),
-        ([[]], "evals[0]"),
     ],
 )
 async def test_another_type_is_refused(

@@ -215,12 +215,8 @@ async def test_the_export_has_every_entry_in_a_line(api: Api, admin: Admin) -> N
     [
         ({"event_types[]": "project.create"}, "event_types[]"),
         ({"effective_at[gt]": "x"}, "effective_at[gt]"),
-        ({"effective_at[gt]": 10**17}, "effective_at[gt]"),
-        ({"effective_at[ge]": 1}, "effective_at[ge]"),
         ({"after": "audit_log-never"}, "after"),
-        ({"before": "audit_log-never"}, "before"),
         ({"limit": 101}, "limit"),
-        ({"event_types": "project.created"}, "event_types"),
     ],
 )
 async def test_wrong_parameters_are_named(admin: Admin, params: dict[str, Any], param: str) -> None:

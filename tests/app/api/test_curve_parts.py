@@ -52,8 +52,6 @@ def put_points(database: Database, job: str, *names: str) -> None:
         ("tool/serch/calls_mean",
          ("the job has no tool 'serch'. Did you mean 'tool/search/calls_mean'? The job has the "
           "tools 'search', 'tool'.")),
-        ("tool/tol/errors", "Did you mean 'tool/tool/errors'?"),
-        ("tool/‹search›/errors", "Did you mean 'tool/search/errors'?"),
         ("tool/zzz/errors/http_404", "the job has no tool 'zzz'. The job has the tools"),
         ("grader/acuracy/errors/other_error",
          "Did you mean 'grader/accuracy/errors/other_error'?"),

@@ -52,7 +52,7 @@ async def calibrated(api: Api, grader: dict[str, Any], **body: Any) -> dict[str,
     return found
 
 
-@cases("role", [[], {}, ["user"], 5, None])
+@cases("role", [[], 5])
 async def test_the_messages_of_a_row_may_have_any_role(api: Api, role: Any) -> None:
     row = {"messages": [{"role": role, "content": "Which town?"}], "answer": "Ulm"}
     found = await calibrated(api, EXACT, samples=[{"item": row, "model_sample": "Ulm"}])

@@ -72,13 +72,6 @@ CHAT = [{"role": "user", "content": "Is it 42?"}]
     [
         ({"messages": [1]}, {}, "other_error", "the row cannot be graded: 'messages' is no list"),
         (
-            {"messages": [{"role": "user", "tool_calls": 5}]},
-            {},
-            "other_error",
-            "the row cannot be graded: 'messages' is no list of messages",
-        ),
-        ({"messages": CHAT}, {"choices": [5]}, "sample_parse_error", "'sample.choices' has no"),
-        (
             {"messages": CHAT},
             {"choices": [{"message": {"role": "assistant", "tool_calls": [7]}}]},
             "sample_parse_error",
