@@ -14,7 +14,6 @@ from tests.support.api.application import Api
 from tests.support.api.job_calls import JOBS
 from tests.support.api.organization import execute
 from tests.support.api.trained_jobs import TrainedJobs
-from tests.support.cases import cases
 from tests.support.stack import Database
 from tests.support.store.claims import claim_row
 
@@ -102,14 +101,6 @@ async def test_attached_evals_are_shown_as_sent_without_runs(
     assert (await api.call("GET", JOBS)).json()["data"][0]["evals"] == job["evals"]
     runs = await api.call("GET", f"/v1/evals/{sent.eval_id}/runs")
     assert runs.json()["data"] == [], "a job that waits has started no run"
-
-
-@cases("evals", [None, ...])
-async def test_a_job_without_attached_evals_shows_an_empty_list(
-    api: Api, body: dict[str, Any], evals: Any
-) -> None:
-    call = body if evals is ... else {**body, "evals": evals}
-    assert (await api.call("POST", JOBS, json=call)).json()["evals"] == []
 
 
 async def test_four_can_be_attached_and_five_cannot(
@@ -234,19 +225,6 @@ async def test_an_attached_eval_that_cannot_be_is_refused_by_parameter(
     found = await refused(api, body, evals)
     assert found[:2] == (f"evals{param}", code), found
     assert words in found[2]
-
-
-@cases(
-    ("evals", "param"),
-    [
-        ({"eval_id": "eval_x"}, "evals"),
-        ([None], "evals[0]"),
-    ],
-)
-async def test_another_type_is_refused(
-    api: Api, body: dict[str, Any], evals: Any, param: str
-) -> None:
-    assert (await refused(api, body, evals))[:2] == (param, "invalid_value")
 
 
 async def test_an_unknown_key_is_dropped_with_a_warning(

@@ -162,28 +162,3 @@ async def test_a_trial_run_chooses_by_its_item(api: Api) -> None:
         refused = await api.call("POST", f"{GRADERS}/run", json={**sent, "item": item})
         error = refused.json()["error"]
         assert (refused.status_code, error["param"], error["code"]) == (400, "item", code)
-
-
-async def test_auto_without_rows_names_where_to_send_it(api: Api) -> None:
-    auto = {"type": "auto"}
-    inner = {"type": "multi", "graders": {"a": auto}, "calculate_output": "a"}
-    for path, body, param in (
-        (f"{GRADERS}/validate", {"grader": auto}, "grader.type"),
-        (f"{GRADERS}/validate", {"grader": inner}, "grader.graders.a.type"),
-        ("/v1/graders", {"name": "g", "grader": auto}, "grader.type"),
-    ):
-        refused = await api.call("POST", path, json=body)
-        error = refused.json()["error"]
-        assert (refused.status_code, error["param"]) == (400, param)
-        assert "'auto' chooses a grader from rows" in error["message"]
-
-
-@cases("path", ["", "/validate"])
-async def test_a_threshold_that_the_chosen_grader_never_reaches_is_refused(
-    api: Api, body: dict[str, Any], path: str
-) -> None:
-    call = await automatic(api, body, *[{"answer": "Ulm"}] * 12, pass_threshold=9)
-    reply = (await api.call("POST", JOBS + path, json=call)).json()
-    found = reply["errors"][0] if path else reply["error"]
-    assert found["param"] == f"{PARAM}.pass_threshold"
-    assert "are from 0 to 1" in found["message"]

@@ -70,13 +70,6 @@ async def test_a_part_that_the_job_does_not_have_is_refused_with_the_nearest(
     assert said in error["message"]
 
 
-async def test_names_that_name_nothing_are_not_every_curve(api: Api, body: dict[str, Any]) -> None:
-    job = await job_with(api, body)
-    for path in ("metrics", "metrics/export"):
-        reply = await api.call("GET", f"{JOBS}/{job}/{path}", params={"names": ","})
-        assert (reply.status_code, reply.json()["error"]["param"]) == (400, "names"), reply.text
-
-
 async def test_parts_that_the_job_has_may_be_empty(
     api: Api, body: dict[str, Any], database: Database
 ) -> None:

@@ -163,22 +163,6 @@ async def test_a_wrong_environment_is_refused_with_its_path(
     assert await file_count(api) == 0
 
 
-@cases(
-    ("judge", "path", "code"),
-    [
-        ({"model": "m", "base_url": f"{ENDPOINT}/v1"}, "base_url", "endpoint_unreachable"),
-        ({"model": "nobody"}, "model", "model_not_found"),
-    ],
-)
-async def test_a_judge_that_is_not_there_is_one_issue_where_it_was_sent(
-    api: Api, judge: dict[str, Any], path: str, code: str
-) -> None:
-    body = call({"type": "llm_judge", **judge, **COUNTS})
-    report = (await api.call("POST", f"{JOBS}/validate", json=body)).json()
-    (fault,) = report["errors"]
-    assert (fault["param"], fault["code"]) == (f"{PARAM}.{path}", code)
-
-
 async def test_headers_for_a_judge_are_sealed(api: Api, database: Database) -> None:
     environment = {
         "type": "llm_judge",

@@ -237,12 +237,6 @@ async def test_a_waiting_job_shows_its_queue_position(
     assert (cancelled["queue_position"], cancelled["estimated_start"]) == (None, None)
 
 
-async def test_usage_is_null_before_the_start(api: Api, body: dict[str, Any]) -> None:
-    job = (await api.call("POST", JOBS, json=body)).json()
-    assert job["usage_metrics"] is None
-    assert job["shared_with_openai"] is False
-
-
 async def test_list_traps(api: Api, body: dict[str, Any]) -> None:
     tagged = (await api.call("POST", JOBS, json={**body, "metadata": {"a": "1", "b": "2"}})).json()
     empty = (await api.call("POST", JOBS, json={**body, "metadata": {}})).json()

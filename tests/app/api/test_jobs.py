@@ -120,18 +120,6 @@ async def test_jobs_page_newest_first_without_gaps(api: Api, body: dict[str, Any
     assert seen == made[::-1]
 
 
-async def test_jobs_filter_by_metadata(api: Api, body: dict[str, Any]) -> None:
-    tagged = (await api.call("POST", JOBS, json={**body, "metadata": {"k": "v"}})).json()["id"]
-    plain = (await api.call("POST", JOBS, json=body)).json()["id"]
-    for params, wanted in (
-        ({"metadata[k]": "v"}, [tagged]),
-        ({"metadata[k]": "w"}, []),
-        ({"metadata": "null"}, [plain]),
-    ):
-        page = (await api.call("GET", JOBS, params=params)).json()
-        assert [job["id"] for job in page["data"]] == wanted
-
-
 async def test_a_waiting_job_is_cancelled_once(api: Api, body: dict[str, Any]) -> None:
     job_id = (await api.call("POST", JOBS, json=body)).json()["id"]
     first = await api.call("POST", f"{JOBS}/{job_id}/cancel")
@@ -161,13 +149,6 @@ async def test_another_tenant_sees_nothing(api: Api, body: dict[str, Any]) -> No
     stolen = await api.call("POST", JOBS, key=api.other_key, json=body)
     assert stolen.json()["error"]["code"] == "file_not_found"
     assert (await api.call("GET", f"{JOBS}/{job_id}")).json()["status"] == "validating_files"
-
-
-async def test_report_and_curves_of_a_new_job_are_empty(api: Api, body: dict[str, Any]) -> None:
-    job_id = (await api.call("POST", JOBS, json=body)).json()["id"]
-    assert (await api.call("GET", f"{JOBS}/{job_id}/metrics")).json()["data"] == []
-    report = await api.call("GET", f"{JOBS}/{job_id}/report")
-    assert (report.status_code, report.json()["error"]["code"]) == (404, "report_not_ready")
 
 
 @cases("kind", ["supervised", "dpo"])

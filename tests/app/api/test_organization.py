@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.support.api.application import Api
-from tests.support.api.organization import ADMIN_KEYS, PROJECTS, ROOT, Admin, execute, status
+from tests.support.api.organization import ADMIN_KEYS, PROJECTS, Admin, execute, status
 from tests.support.cases import cases
 from tests.support.stack import Database
 
@@ -41,17 +41,6 @@ async def test_a_projects_key_administers_nothing_and_unknown_ids_are_not_found(
         assert nameless.status_code == 401, (method, path)
         if "_x" in path:
             await admin.refused(404, method, path, json=body)
-
-
-async def test_what_is_not_offered_answers_the_404_envelope(admin: Admin) -> None:
-    project = await admin.project("a")
-    of_organization = "users invites roles groups usage/embeddings certificates spend_limit"
-    of_project = "users rate_limits groups certificates model_permissions spend_alerts"
-    for path in [
-        *(f"{ROOT}/{name}" for name in of_organization.split()),
-        *(f"{PROJECTS}/{project}/{name}" for name in of_project.split()),
-    ]:
-        await admin.refused(404, "GET", path)
 
 
 @cases(

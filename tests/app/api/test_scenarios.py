@@ -232,13 +232,6 @@ async def test_the_calls_of_a_project_that_write_at_once_are_bounded(database: D
         assert again.status_code == 200, again.text
 
 
-async def test_an_unknown_model_is_refused_in_words_that_fit_its_caller(api: Api) -> None:
-    reply = await api.call("POST", PATH, json={"tools": [LOOKUP], "generator": {"model": "none"}})
-    message = reply.json()["error"]["message"]
-    assert "a 'base_url' that is sent with it" in message
-    assert "grader" not in message
-
-
 @cases(
     ("change", "param"),
     [

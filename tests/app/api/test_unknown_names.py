@@ -7,7 +7,6 @@ from tests.support.api.application import Api
 from tests.support.cases import cases
 from tests.support.web.application import required_of, specification
 
-NO_JOB = "Could not find fine tune: x"
 _OPEN_TEXTS = {
     *("after", "before", "page", "metadata", "model", "models", "project_id", "project_ids"),
     *("author", "end_user", "completion_id", "rollout_id", "student", "tool"),
@@ -87,18 +86,3 @@ async def test_the_nearest_curve_is_named_first(api: Api, sent: str, nearest: st
         assert " Put a tool's name in place of '<tool>'." in error["message"]
     if nearest is not None:
         assert f"the nearest are '{nearest}'," in error["message"]
-
-
-async def test_names_of_curves_without_points_are_taken(api: Api) -> None:
-    path = "/v1/fine_tuning/jobs/x/metrics"
-    sent = [
-        "reward/mean",
-        "tool/(unknown)/errors/timeout",
-        "reward/component/a b",
-        "grader/c/measured",
-        "grader/c/errors/sample_parse_error",
-        "grader/errors/other_error",
-        "discarded/tool_timeout",
-    ]
-    reply = await api.call("GET", path, params={"names": ",".join(sent)})
-    assert (reply.status_code, reply.json()["error"]["message"]) == (404, NO_JOB)

@@ -83,23 +83,6 @@ async def test_no_more_than_the_limit_needs_is_fetched(database: Database) -> No
     assert {name for name, _ in hub.sent} == {"train.jsonl"}
 
 
-async def test_a_limit_counts_over_the_files_of_a_data_set(database: Database) -> None:
-    files = {"train-0.jsonl": lines(ROWS[:12]), "train-1.jsonl": lines(ROWS[12:])}
-    with data_set_hub(NAME, files) as hub:
-        async with running(database, hub.url[7:], hub=HubSettings(endpoint=hub.url)) as api:
-            source = {"type": "huggingface", "data_set": NAME}
-            said = {}
-            for limit in (12, 15, 24):
-                preview = await previewed(api, {**source, "limit": limit})
-                limited = [f["message"] for f in preview["findings"] if f["code"] == "limited"]
-                said[limit] = (preview["rows"], limited)
-    assert said == {
-        12: (12, ["Only the first 12 rows are read: 'limit' says so."]),
-        15: (15, ["Only the first 15 rows are read: 'limit' says so."]),
-        24: (24, []),
-    }
-
-
 async def test_configurations_of_the_card_choose_the_files(database: Database) -> None:
     configs = [
         {"config_name": "easy", "data_files": [{"split": "train", "path": "easy/*.jsonl"}]},

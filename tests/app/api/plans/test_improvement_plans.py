@@ -120,14 +120,6 @@ async def test_time_is_that_of_finished_jobs(
     assert estimate["completion_tokens"] == 25 * estimate["rollouts"]
 
 
-async def test_more_effort_is_more_rollouts_of_the_same_rows(
-    api: Api, plan: dict[str, Any]
-) -> None:
-    efforts = ("light", "standard", "strong", "maximum")
-    counts = [(await compiled(api, plan, effort=each))["estimate"]["rollouts"] for each in efforts]
-    assert counts == sorted(set(counts))
-
-
 @cases(
     ("knobs", "param", "code"),
     [
@@ -171,14 +163,6 @@ async def test_a_faulty_row_is_named_by_its_line(api: Api, plan: dict[str, Any])
     assert (reply.status_code, error["param"]) == (400, "training_file")
     assert error["message"].startswith("Line 12")
     assert error["message"].count("Line 12") == 1
-
-
-async def test_a_message_names_the_parameters_of_the_plan(api: Api, plan: dict[str, Any]) -> None:
-    body = {**plan, "grader": {"type": "string_check", "operation": "eq", "input": 3}}
-    error = (await api.call("POST", COMPILE, json=body)).json()["error"]
-    assert error["param"].startswith("grader.")
-    assert f"'{error['param']}'" in error["message"]
-    assert "method.reinforcement" not in error["message"]
 
 
 async def test_a_recipe_takes_rows_and_knobs_of_ones_own(api: Api, plan: dict[str, Any]) -> None:

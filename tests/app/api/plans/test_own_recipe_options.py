@@ -68,12 +68,3 @@ async def test_a_judge_that_no_job_of_the_recipe_calls_is_not_checked(api: Api) 
     alone = await api.call("POST", RECIPES, json={**OWN, "options": {"environment": world}})
     assert alone.status_code == 400, alone.text
     assert alone.json()["error"]["param"].startswith("options.environment")
-
-
-async def test_a_repeated_call_makes_one_recipe(api: Api) -> None:
-    headers = {"Idempotency-Key": "once"}
-    first = await api.call("POST", RECIPES, json=OWN, headers=headers)
-    again = await api.call("POST", RECIPES, json=OWN, headers=headers)
-    assert (first.status_code, again.json()) == (200, first.json())
-    other = await api.call("POST", RECIPES, json=OWN)
-    assert (other.status_code, other.json()["error"]["code"]) == (400, "name_taken")

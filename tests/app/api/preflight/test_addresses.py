@@ -120,26 +120,6 @@ async def test_nested_graders_are_looked_into(
     ]
 
 
-async def test_a_judge_that_no_formula_uses_may_be_absent(api: Api, call: dict[str, Any]) -> None:
-    prompt = [{"role": "user", "content": "{{ sample.output_text }}"}]
-    check = {"type": "string_check", "name": "a", "operation": "eq", "reference": "a"}
-    parts: dict[str, Any] = {
-        "a": {**check, "input": "{{sample.output_text}}"},
-        "b": {"type": "score_model", "name": "b", "model": "gpt-absent", "input": prompt},
-    }
-    grader = {"type": "multi", "graders": parts, "calculate_output": "a"}
-    call["method"]["reinforcement"]["grader"] = grader
-    assert (await validate_call(api, call))["errors"] == []
-    made = await api.call("POST", "/v1/fine_tuning/jobs", json=call)
-    assert made.status_code == 200, made.text
-    grader["calculate_output"] = "a + b"
-    [error] = (await validate_call(api, call))["errors"]
-    refused = await api.call("POST", "/v1/fine_tuning/jobs", json=call)
-    absent = ("model_not_found", "method.reinforcement.grader.graders.b.model")
-    assert (error["code"], error["param"]) == absent
-    assert (refused.json()["error"]["code"], refused.json()["error"]["param"]) == absent
-
-
 READS_ANSWER = {"type": "string_check", "operation": "eq", "input": "{{sample.output_text}}"}
 NEVER_RUN: dict[str, tuple[str, dict[str, Any]]] = {
     "endpoint": ("endpoint_unreachable", {"type": "endpoint", "url": "http://127.0.0.1:9/"}),

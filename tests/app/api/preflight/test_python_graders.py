@@ -91,14 +91,6 @@ async def test_a_part_that_no_formula_uses_is_not_tried(api: Api) -> None:
     assert [warning["code"] for warning in report["warnings"]] == ["unused_grader"]
 
 
-async def test_a_source_that_cannot_be_compiled_is_reported_beside_other_faults(api: Api) -> None:
-    call = await call_with(api, python("return (1"))
-    report = await validate_call(api, {**call, "seed": -1})
-    assert ("invalid_value", "method.reinforcement.grader.source") in [
-        (fault["code"], fault["param"]) for fault in report["errors"]
-    ]
-
-
 async def test_without_a_sandbox_a_warning_reports_that_nothing_was_tried(
     database: Database,
 ) -> None:

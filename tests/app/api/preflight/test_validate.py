@@ -1,4 +1,3 @@
-import copy
 import json
 from dataclasses import replace
 from difflib import get_close_matches
@@ -107,25 +106,6 @@ async def test_every_fault_is_reported_at_once(api: Api, customer: EndpointServe
     assert warned == ["endpoint_failing"]  # a faulty row may have offered each tool
     assert report["estimate"] is None
     assert await job_count(api) == 0
-
-
-async def test_every_wrong_hyperparameter_is_reported(api: Api, call: dict[str, Any]) -> None:
-    wrong = copy.deepcopy(call)
-    wrong["method"]["reinforcement"]["hyperparameters"] = {
-        "n_epochs": 0,
-        "batch_size": 257,
-        "reasoning_effort": "endless",
-        "eval_samples": 2,
-    }
-    report = await validate_call(api, wrong)
-    root = "method.reinforcement.hyperparameters"
-    assert {fault["param"] for fault in report["errors"]} == {
-        f"{root}.n_epochs",
-        f"{root}.batch_size",
-        f"{root}.reasoning_effort",
-    }
-    # The files are checked all the same.
-    assert report["training_file"]["rows"] == 32
 
 
 async def test_a_foreign_file_is_no_file(api: Api, call: dict[str, Any]) -> None:
