@@ -4,13 +4,12 @@ import json
 from typing import Any
 
 import psycopg
-import pytest
 
 from app.accounts.audit import AUDIT_EVENT_TYPES
 from app.database import Database as Store
 from app.settings import RetentionSettings
 from tests.support.api.application import Api
-from tests.support.api.audited_calls import CALLS, CHANGES_NOTHING, HOOK, SECRET, TOOL, Caller
+from tests.support.api.audited_calls import CALLS, CHANGES_NOTHING, SECRET, TOOL, Caller
 from tests.support.api.organization import ADMIN_KEYS, PROJECTS, Admin, execute
 from tests.support.cases import cases
 from tests.support.dashboard.scenes import create_job
@@ -132,17 +131,6 @@ async def test_a_session_that_another_one_replaces_is_ended_by_its_own_key(
     ]
 
 
-async def test_the_end_of_the_oldest_session_has_no_actor(
-    api: Api, admin: Admin, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("app.accounts.key_store.MAX_SESSIONS", 1)
-    for _ in range(2):
-        async with visiting(api.http) as visit:
-            await visit.sign_in(api.key)
-    began = await entries(admin, limit=2)
-    assert [one["type"] for one in began] == ["login.succeeded"] * 2
-
-
 async def test_the_commands_of_the_operator_are_actors(admin: Admin) -> None:
     first = (await entries(admin, limit=100))[-1]
     assert (first["type"], first["actor"]) == ("project.created", {"type": "command_line"})
@@ -156,15 +144,6 @@ async def test_a_refused_change_leaves_no_entry(api: Api, admin: Admin) -> None:
     await admin.refused(400, "DELETE", f"{ADMIN_KEYS}/{owner['id']}")
     assert (await api.call("DELETE", "/v1/files/file-never")).status_code == 404
     assert (await newest(admin))["id"] == last
-
-
-async def test_a_replay_of_an_idempotency_key_leaves_one_entry(api: Api, admin: Admin) -> None:
-    again = {"Idempotency-Key": "same-key"}
-    replies = [await api.call("POST", "/v1/tools", json=TOOL, headers=again) for _ in range(2)]
-    assert [reply.status_code for reply in replies] == [200, 200]
-    found = await entries(admin, **{"event_types[]": "tool.created"})
-    assert [one["tool.created"]["id"] for one in found] == [replies[0].json()["id"]]
-    assert found[0]["actor"]["api_key"]["ip_address"] == "127.0.0.1"
 
 
 async def test_filters_and_pages(admin: Admin, database: Database) -> None:
@@ -215,12 +194,8 @@ async def test_the_export_has_every_entry_in_a_line(api: Api, admin: Admin) -> N
     [
         ({"event_types[]": "project.create"}, "event_types[]"),
         ({"effective_at[gt]": "x"}, "effective_at[gt]"),
-        ({"effective_at[gt]": 10**17}, "effective_at[gt]"),
-        ({"effective_at[ge]": 1}, "effective_at[ge]"),
         ({"after": "audit_log-never"}, "after"),
-        ({"before": "audit_log-never"}, "before"),
         ({"limit": 101}, "limit"),
-        ({"event_types": "project.created"}, "event_types"),
     ],
 )
 async def test_wrong_parameters_are_named(admin: Admin, params: dict[str, Any], param: str) -> None:
@@ -269,11 +244,6 @@ async def test_a_worker_removes_entries_only_as_the_service_itself(
             removed[setting] = connection.execute("DELETE FROM audit_logs").rowcount > 0
             connection.rollback()
     assert removed == {"organization": False, "system": True}
-
-
-def test_the_calls_have_canaries() -> None:
-    assert SECRET in str(TOOL)
-    assert SECRET in str(HOOK)
 
 
 async def test_old_entries_are_removed_where_the_operator_sets_a_retention(

@@ -81,16 +81,14 @@ async def test_rows_of_a_curriculum_choose_too(api: Api, body: dict[str, Any]) -
     assert job["method"]["reinforcement"]["grader"]["type"] == "python"
 
 
-@cases(("model", "said"), [("unknown", "does not exist"), ("student:clerk", "A student such as")])
 async def test_an_unknown_judge_is_refused_where_it_was_sent(
-    api: Api, body: dict[str, Any], model: str, said: str
+    api: Api, body: dict[str, Any]
 ) -> None:
-    call = await automatic(api, body, *[{}] * 12, model=model)
+    call = await automatic(api, body, *[{}] * 12, model="unknown")
     reply = await api.call("POST", JOBS, json=call)
     assert reply.status_code == 400
     error = reply.json()["error"]
     assert (error["param"], error["code"]) == (f"{PARAM}.model", "model_not_found")
-    assert said in error["message"]
 
 
 async def test_rows_that_fit_nothing_make_no_job(api: Api, body: dict[str, Any]) -> None:
@@ -109,8 +107,6 @@ async def test_rows_that_fit_nothing_make_no_job(api: Api, body: dict[str, Any])
     [
         ([{"answer": 4}] * 12, [{"answer": 4}] * 9 + [{"answer": "four"}],
          "a number in line 1 of the training file and a short text in line 10 of the validation"),
-        ([{"answer": "Ulm"}] * 12, [{"answer": None}] * 10,
-         "(line 1 of the validation file lacks it)"),
         ([{"calls": []}] * 12, [{"calls": "search"}] * 10,
          "line 1 of the validation file, 'calls': 'reference' is not a JSON list of calls"),
     ],
@@ -156,12 +152,6 @@ async def test_a_missing_file_and_a_strangers_are_refused_alike(
         assert error["message"] == f"training_file {file_id} does not exist."
 
 
-async def test_a_key_that_nothing_reads_is_refused(api: Api, body: dict[str, Any]) -> None:
-    call = await automatic(api, body, *[{"answer": "Ulm"}] * 12, judge="j")
-    error = (await api.call("POST", JOBS, json=call)).json()["error"]
-    assert error["param"] == f"{PARAM}.judge"
-
-
 async def test_a_trial_run_chooses_by_its_item(api: Api) -> None:
     sent = {"grader": {"type": "auto", "name": "town"}, "model_sample": "ULM"}
     run = await api.call("POST", f"{GRADERS}/run", json={**sent, "item": {"answer": "Ulm"}})
@@ -172,28 +162,3 @@ async def test_a_trial_run_chooses_by_its_item(api: Api) -> None:
         refused = await api.call("POST", f"{GRADERS}/run", json={**sent, "item": item})
         error = refused.json()["error"]
         assert (refused.status_code, error["param"], error["code"]) == (400, "item", code)
-
-
-async def test_auto_without_rows_names_where_to_send_it(api: Api) -> None:
-    auto = {"type": "auto"}
-    inner = {"type": "multi", "graders": {"a": auto}, "calculate_output": "a"}
-    for path, body, param in (
-        (f"{GRADERS}/validate", {"grader": auto}, "grader.type"),
-        (f"{GRADERS}/validate", {"grader": inner}, "grader.graders.a.type"),
-        ("/v1/graders", {"name": "g", "grader": auto}, "grader.type"),
-    ):
-        refused = await api.call("POST", path, json=body)
-        error = refused.json()["error"]
-        assert (refused.status_code, error["param"]) == (400, param)
-        assert "'auto' chooses a grader from rows" in error["message"]
-
-
-@cases("path", ["", "/validate"])
-async def test_a_threshold_that_the_chosen_grader_never_reaches_is_refused(
-    api: Api, body: dict[str, Any], path: str
-) -> None:
-    call = await automatic(api, body, *[{"answer": "Ulm"}] * 12, pass_threshold=9)
-    reply = (await api.call("POST", JOBS + path, json=call)).json()
-    found = reply["errors"][0] if path else reply["error"]
-    assert found["param"] == f"{PARAM}.pass_threshold"
-    assert "are from 0 to 1" in found["message"]

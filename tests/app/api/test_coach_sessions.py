@@ -121,7 +121,7 @@ async def test_a_deleted_student_ends_its_session_and_the_job(coaching: Coaching
 async def test_a_step_that_is_killed_anywhere_makes_its_job_once(coaching: Coaching) -> None:
     path = await coaching.session()
     made = []
-    for moment in range(0, 400, 8):
+    for moment in range(0, 400, 16):
         step = asyncio.ensure_future(coaching.step())
         for _ in range(moment):
             await asyncio.sleep(0.001 if moment > 200 else 0)

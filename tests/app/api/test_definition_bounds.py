@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from app.kit import redaction
-from app.kit.redaction import MAX_CREDENTIALS, MAX_SEALED, secrets_in
+from app.kit.redaction import MAX_SEALED, secrets_in
 from tests.support.api.application import ENDPOINT, Api
 from tests.support.api.job_calls import JOBS, changed
 
@@ -77,29 +77,6 @@ async def test_a_definition_has_a_bounded_number_of_sealed_values(
             assert (ROOT, error["message"]) in [
                 (found["param"], found["message"]) for found in report["errors"]
             ]
-
-
-async def test_an_address_is_sent_a_bounded_number_of_credentials(api: Api) -> None:
-    def different(number: int) -> dict[str, str]:
-        return {f"x-secret-{at}": f"pa55word-{at}" for at in range(number)}
-
-    server = {"type": "mcp", "server_label": "docs", "server_url": TOOL["server_url"]}
-    for path, key, definition in (
-        ("/v1/tools", "", TOOL),
-        (f"{ALPHA}/graders/validate", "grader", GRADER),
-        (f"{ALPHA}/mcp_servers/test", "server", server),
-    ):
-        most, more = (
-            {**definition, "headers": different(number)}
-            for number in (MAX_CREDENTIALS, MAX_CREDENTIALS + 1)
-        )
-        reply = await api.call("POST", path, json={key: most} if key else most)
-        assert reply.is_success, (path, reply.text[:500])
-        reply = await api.call("POST", path, json={key: more} if key else more)
-        error = reply.json()["error"]
-        param = f"{key}.headers" if key else "headers"
-        assert (reply.status_code, error["param"]) == (400, param), error
-        assert f"more than {MAX_CREDENTIALS} different credentials" in error["message"]
 
 
 async def test_the_criteria_of_an_eval_are_counted_together(api: Api) -> None:

@@ -24,10 +24,8 @@ def answering(kind: str, answer: Json) -> GuessingWorld:
 @pytest.mark.parametrize(
     ("kind", "answer", "said"),
     [
-        ("reset", {"episode_id": "e", CANARY: 1}, f"`{REDACTED}`"),
         ("reset", {"episode_id": "e", f"{'k' * 70}{CANARY}": 1}, f"`{'k' * 70}{REDACTED}`"),
         ("reset", {"episode_id": "e", "tools": [_TOOL, _TOOL]}, "listed twice"),
-        ("step", {"done": True, "reward": 1, CANARY: 1}, f"`{REDACTED}`"),
         ("step", {"done": True, "components": {CANARY: "a"}}, "`components`: "),
         ("step", {"done": False, "results": [{"call_id": CANARY, "content": ""}]}, "`call_id`"),
     ],
@@ -53,10 +51,14 @@ async def test_a_test_shows_no_credential_that_is_in_the_episodes_id(database: D
 
 
 @pytest.mark.parametrize(
-    ("registry", "field", "status"), [(REGISTRY, "url", 200), ("/v1/tools", "server_url", 400)]
+    ("registry", "field", "status", "plan"),
+    [
+        (REGISTRY, "url", 200, {}),
+        ("/v1/tools", "server_url", 400, {"requests": 1}),
+    ],
 )
 async def test_no_part_of_a_credential_is_left_where_an_answer_is_cut(
-    database: Database, *, registry: str, field: str, status: int
+    database: Database, *, registry: str, field: str, status: int, plan: Json
 ) -> None:
     key = "canary7f3a" * 10
     body = f"{key} ".encode() * 1000
@@ -69,7 +71,7 @@ async def test_no_part_of_a_credential_is_left_where_an_answer_is_cut(
         for before in (1, 31, 61):
             sent = {"name": f"n{before}", field: server.url(f"/{before}"), "headers": {"X-K": key}}
             made = await api.call("POST", registry, json=sent)
-            reply = await api.call("POST", f"{registry}/{made.json()['id']}/test", json={})
+            reply = await api.call("POST", f"{registry}/{made.json()['id']}/test", json=plan)
             assert reply.status_code == 200, reply.text
             assert REDACTED in reply.text
             assert key[:8] not in reply.text

@@ -30,12 +30,10 @@ async def test_an_update_moves_no_secret_to_another_address(api: Api) -> None:
     ("sent", "param"),
     [
         ({"name": "w"}, "url"),
-        ({"url": ENDPOINT}, "name"),
         ({"name": "a b", "url": ENDPOINT}, "name"),
         ({"name": "gsm8k", "url": ENDPOINT}, "name"),
         ({"name": "w", "url": "http://10.0.0.1/"}, "url"),
         ({"name": "w", "url": ENDPOINT, "type": "mcp"}, "type"),
-        ({"name": "w", "url": ENDPOINT, "rate_limit": -1}, "rate_limit"),
         ({"name": "w", "url": ENDPOINT, "options": {"a": 1}}, "options"),
     ],
 )
@@ -49,9 +47,7 @@ async def test_a_wrong_registration_is_refused(api: Api, sent: Json, param: str)
     ("messages", "param", "code"),
     [
         (5, "task.messages", "invalid_type"),
-        (None, "task.messages", "invalid_type"),
         ([], "task.messages", "empty_array"),
-        ({"a": 1}, "task.messages", "invalid_type"),
         (["hi"], "task.messages[0]", "invalid_type"),
         ([{"role": "user"}], "task.messages[0].content", "missing_required_parameter"),
     ],
@@ -150,13 +146,10 @@ async def test_a_test_closes_what_it_did_not_hear_of_and_shows_no_credential(
     ("instead", "expected", "part"),
     [
         ({"reset": Reply(500)}, ["failed", *["skipped"] * 2, "passed", "passed"], "answered 500"),
-        ({"reset": Reply(404)}, ["failed", *["skipped"] * 3, "passed"], "answered 404"),
         ({"step": Reply(json={"reward": 1})}, ["passed", "failed", "skipped", "passed", "passed"],
          "`done`"),
         ({"step": Reply(json={"done": True})}, ["passed", "warned", "passed", "passed", "passed"],
          "without another grader"),
-        ({"step": Reply(json={"done": True, "reward": 1, "rewards": 2})},
-         ["passed", "warned", "passed", "passed", "passed"], "`rewards`"),
         ({"close": Reply(500)}, ["passed", "passed", "passed", "warned", "passed"],
          "answered 500"),
         ({"step": Reply(body=b"x" * 2_000_000)},
@@ -185,8 +178,6 @@ KEY = json.dumps("\x1b[31m" + "canary-key" * 50)[1:-1]
     [
         ("reset", f'{{"episode_id": "e", "{KEY}": 1}}', "warned"),
         ("reset", f'{{"episode_id": "e", "messages": [{{"role": "user", "{KEY}": 1}}]}}', "failed"),
-        ("reset", f'{{"episode_id": "e", "tools": [{{"{KEY}": 1}}]}}', "failed"),
-        ("step", f'{{"done": true, "reward": 1, "{KEY}": 1}}', "warned"),
         ("step", f'{{"done": true, "components": {{"{KEY}": 1}}}}', "failed"),
     ],
 )

@@ -107,7 +107,7 @@ async def test_a_check_counts_the_tasks_and_keeps_no_file(api: Api) -> None:
     assert await file_count(api) == 0
 
 
-@cases("name", ["training_file", "validation_file", "curriculum"])
+@cases("name", ["training_file", "curriculum"])
 async def test_files_beside_an_environment_are_refused(
     api: Api, files: tuple[str, str], name: str
 ) -> None:
@@ -132,16 +132,11 @@ async def test_a_job_without_files_and_environment_is_refused(
 @cases(
     ("environment", "path", "code", "part"),
     [
-        ({"type": "chess"}, "type", "invalid_value", "there are arithmetic, gsm8k"),
         ({"type": "htpp"}, "type", "invalid_value", "did you mean 'http'? There are"),
-        ("aritmetic", "", "environment_not_found", "did you mean 'arithmetic'?"),
-        ("code-execution", "", "environment_not_found", "did you mean 'code_execution'?"),
         ("http", "", "environment_not_found", "of type 'http' is an object with a 'url'."),
         ({"type": "arithmetic", "validation_tasks": 0}, "validation_tasks", "invalid_value",
          "is validated on held-out tasks and cannot go without: it must be at least 10."),
-        ({}, "type", "missing_required_parameter", "type"),
         (["arithmetic"], "", "invalid_value", "an object or a name"),
-        ({"type": "arithmetic", "operand": 3}, "operand", "unknown_parameter", "operand"),
         (
             {"type": "arithmetic", "max_operand": 1, "training_tasks": 20},
             "training_tasks",
@@ -149,7 +144,6 @@ async def test_a_job_without_files_and_environment_is_refused(
             "8 different problems",
         ),
         ({"type": "gsm8k", "file": "file-none"}, "file", "file_not_found", "file-none"),
-        ({"type": "llm_judge", "model": "nobody"}, "model", "model_not_found", "nobody"),
         (
             {"type": "llm_judge", "model": "m", "base_url": "http://169.254.169.254/v1"},
             "base_url",
@@ -167,22 +161,6 @@ async def test_a_wrong_environment_is_refused_with_its_path(
     report = (await api.call("POST", f"{JOBS}/validate", json=call(environment))).json()
     assert [fault["message"] for fault in report["errors"]] == [message]
     assert await file_count(api) == 0
-
-
-@cases(
-    ("judge", "path", "code"),
-    [
-        ({"model": "m", "base_url": f"{ENDPOINT}/v1"}, "base_url", "endpoint_unreachable"),
-        ({"model": "nobody"}, "model", "model_not_found"),
-    ],
-)
-async def test_a_judge_that_is_not_there_is_one_issue_where_it_was_sent(
-    api: Api, judge: dict[str, Any], path: str, code: str
-) -> None:
-    body = call({"type": "llm_judge", **judge, **COUNTS})
-    report = (await api.call("POST", f"{JOBS}/validate", json=body)).json()
-    (fault,) = report["errors"]
-    assert (fault["param"], fault["code"]) == (f"{PARAM}.{path}", code)
 
 
 async def test_headers_for_a_judge_are_sealed(api: Api, database: Database) -> None:
@@ -218,23 +196,14 @@ def judged(*rubric: dict[str, Any]) -> dict[str, Any]:
     ("environment", "path", "part"),
     [
         ({"type": "arithmetic", "operations": ["divide"]}, "operations[0]", "it must be 'add'"),
-        ({"type": "arithmetic", "operations": []}, "operations", "at least 1 entry"),
         (judged({"name": "a", "description": "is {item.x} in it?"}), "rubric[0].description",
          "'{item.x}' would not be filled in"),
-        (judged({"name": "a {{ sample.output_text }}", **LONG}), "rubric[0].name",
-         "criteria are not templates"),
         (judged({"name": "a", "description": " \n"}), "rubric[0].description", "it is blank"),
         (judged({"name": "a", **LONG}, {"name": "b", **LONG}, {"name": "A ", **LONG}),
          "rubric[2].name", "join the two, or name them apart"),
         (judged({"nme": "a", **LONG}), "rubric[0].nme", "Did you mean 'name'?"),
-        (judged({"name": "a", "desc": "b"}), "rubric[0].desc", "Did you mean 'description'?"),
-        (judged({"name": "a", **LONG, "wieght": 3}), "rubric[0].wieght", "Did you mean 'weight'?"),
-        ({"type": "llm_judge", "model": "tiny-agent", "rubrics": [{}]}, "rubrics",
-         "Did you mean 'rubric'?"),
         ({"type": "llm_judge", "model": "tiny-agent", "prompts": [" ", *map(str, range(20))]},
          "prompts[0]", "send a question, or leave it out"),
-        ({"type": "llm_judge", "model": "tiny-agent", "prompts": ["a", "b"]}, "prompts",
-         "at least 20 entries"),
     ],
 )  # fmt: skip
 async def test_one_mistake_is_one_error(

@@ -53,31 +53,15 @@ async def made(api: Api, *criteria: dict[str, Any]) -> str:
         ({"data_source_config": {"type": "logs"}}, "data_source_not_available", "type"),
         ({"data_source_config": {"type": "stored_completions"}}, "data_source_not_available", ""),
         ({"data_source_config": {"type": "custom"}}, "missing_required_parameter", "item_schema"),
-        ({"data_source_config": {"type": "novel"}}, "invalid_value", "data_source_config.type"),
         ({"testing_criteria": []}, "invalid_value", "testing_criteria"),
         ({"testing_criteria": [{"type": "novel"}]}, "grader_not_available", "[0].type"),
-        ({"testing_criteria": [{"type": "python"}]}, "missing_required_parameter", "[0].source"),
-        (
-            {"testing_criteria": [CHECK, {"type": "label_model"}]},
-            "missing_required_parameter",
-            "[1].model",
-        ),
-        ({"testing_criteria": [{"name": "x"}]}, "missing_required_parameter", "[0].type"),
         ({"testing_criteria": [SIMILAR]}, "missing_required_parameter", "[0].pass_threshold"),
         ({"testing_criteria": [{**CHECK, "input": "{{ other.x }}"}]}, "invalid_value", "[0].input"),
-        (
-            {"testing_criteria": [{**CHECK, "input": "{{ sample.output_txt }}"}]},
-            "invalid_value",
-            "testing_criteria[0].input",
-        ),
         (
             {"data_source_config": {"type": "custom", "item_schema": CLOSED_ITEM}},
             "invalid_value",
             "testing_criteria[0].reference",
         ),
-        ({"testing_criteria": None}, "invalid_value", "testing_criteria"),
-        ({"metadata": {"k": 1}}, "invalid_value", "metadata"),
-        ({"name": "n" * 300}, "invalid_value", "name"),
     ],
 )
 async def test_an_eval_that_cannot_be_is_refused_by_parameter(
@@ -126,7 +110,6 @@ async def test_headers_are_stored_sealed_and_never_shown(api: Api) -> None:
     ("source", "code", "param"),
     [
         ({}, "missing_required_parameter", "data_source.type"),
-        ({"type": "jsonl"}, "missing_required_parameter", "data_source.source"),
         (
             {"type": "responses", "source": {"type": "responses"}},
             "data_source_not_available",
@@ -138,12 +121,6 @@ async def test_headers_are_stored_sealed_and_never_shown(api: Api) -> None:
             "data_source.source.type",
         ),
         ({**SAMPLED, "model": "gpt-none"}, "model_not_found", "data_source.model"),
-        ({**SAMPLED, "model": None}, "invalid_value", "data_source.model"),
-        (
-            {**SAMPLED, "sampling_params": {"temperature": 9}},
-            "invalid_value",
-            "data_source.sampling_params.temperature",
-        ),
         (
             {**JSONL, "source": {"type": "file_id", "id": "file-none"}},
             "file_not_found",
@@ -174,10 +151,7 @@ async def test_a_run_that_cannot_be_is_refused_by_parameter(
     ("params", "param", "words"),
     [
         ({"reasoning_effort": "huge"}, "reasoning_effort", "'huge'. Supported values are"),
-        ({"tools": [{"foo": 1}]}, "tools[0].name", "Missing"),
         ({"tools": [{"type": "function", "name": "a b"}]}, "tools[0].name", "tools[0].name'"),
-        ({"response_format": {"type": "xml"}}, "response_format.type", "json_schema"),
-        ({"text": {"format": {"type": "xml"}}}, "text.format.type", "json_schema"),
         ({"text": {"format": {"type": "json_schema", "name": "a b", "schema": {}}}},
          "text.format.name", "1 to 64 letters"),
     ],
@@ -253,10 +227,6 @@ async def test_what_is_not_there_is_not_found(api: Api) -> None:
     assert (await api.call("GET", f"{other}/runs/{run}")).status_code == 404
 
 
-async def test_an_admin_key_reads_no_evals(api: Api) -> None:
-    assert (await api.call("GET", "/v1/evals", key=api.admin_key)).status_code == 403
-
-
 async def test_every_job_has_an_eval_from_the_start(api: Api, body: dict[str, Any]) -> None:
     job = (await post(api, "/v1/fine_tuning/jobs", body)).json()
     found = (await api.call("GET", f"/v1/evals/{job['eval_id']}")).json()
@@ -266,22 +236,9 @@ async def test_every_job_has_an_eval_from_the_start(api: Api, body: dict[str, An
     assert error(refused)[:2] == (400, "invalid_state")
 
 
-async def test_a_judge_that_is_not_served_is_refused(api: Api) -> None:
-    judge = {
-        "type": "score_model",
-        "model": "ft:tiny-agent:second::abc",
-        "input": [{"role": "user", "content": "{{ item.a }}"}],
-    }
-    body = {"data_source_config": CONFIG, "testing_criteria": [CHECK, judge]}
-    refused = await post(api, "/v1/evals", body)
-    assert error(refused) == (400, "model_not_found", "testing_criteria[1].model")
-    judge["model"] = "tiny-agent"
-    assert (await post(api, "/v1/evals", body)).status_code == 201
-
-
 @cases(
     "setting",
-    [{"temperature": True}, {"top_p": "1"}, {"seed": "7"}, {"max_completion_tokens": 1.5}],
+    [{"temperature": True}, {"top_p": "1"}],
 )
 async def test_a_setting_is_a_number(api: Api, setting: dict[str, Any]) -> None:
     body = {"data_source": {**SAMPLED, "sampling_params": setting}}

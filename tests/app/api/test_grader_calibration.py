@@ -52,13 +52,6 @@ async def calibrated(api: Api, grader: dict[str, Any], **body: Any) -> dict[str,
     return found
 
 
-@cases("role", [[], {}, ["user"], 5, None])
-async def test_the_messages_of_a_row_may_have_any_role(api: Api, role: Any) -> None:
-    row = {"messages": [{"role": role, "content": "Which town?"}], "answer": "Ulm"}
-    found = await calibrated(api, EXACT, samples=[{"item": row, "model_sample": "Ulm"}])
-    assert found["scores"]["mean"] == 1.0
-
-
 async def test_a_sound_grader_scores_no_probe_high(api: Api) -> None:
     found = await calibrated(api, EXACT, samples=SAMPLES)
     assert (found["object"], found["samples"], found["scored"]) == ("grader.calibration", 8, 8)

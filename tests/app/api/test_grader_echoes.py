@@ -59,9 +59,7 @@ async def test_a_grader_with_a_blank_credential_is_called(database: Database, bl
 
 SECRET = "sk-pl+nted/5c1e9a=="
 ESCAPES: dict[str, Callable[[str], str]] = {
-    "slashes": lambda text: text.replace("/", "\\/"),
     "a plus": lambda text: text.replace("+", "\\u002B"),
-    "equal signs": lambda text: text.replace("=", "\\u003d"),
     "all": lambda text: "".join(f"\\u{ord(letter):04x}" for letter in text),
 }
 

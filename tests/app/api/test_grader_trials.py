@@ -87,7 +87,7 @@ async def test_the_sample_is_json_where_it_parses(trials: Trials) -> None:
     }
 
 
-@cases("answer", ["7", '"a"', "true", "[1, NaN]"])
+@cases("answer", ['"a"', "[1, NaN]"])
 async def test_output_json_is_an_object_or_a_list_as_in_a_job(trials: Trials, answer: str) -> None:
     grader = {**CHECK, "input": "{{ sample.output_json }}", "reference": answer.strip('"')}
     found = await trials.run(grader, answer)
@@ -110,20 +110,11 @@ async def test_parts_of_a_rollout_are_read_beside_the_answer(trials: Trials) -> 
     assert param == "sample.turns"
 
 
-async def test_no_item_is_an_empty_one(trials: Trials) -> None:
-    body = {"grader": {**CHECK, "reference": "42"}, "model_sample": "42"}
-    assert (await trials.post(RUN, body))["reward"] == 1.0
-
-
 @pytest.mark.parametrize(
     ("reply", "said"),
     [
         (Reply(json={"score": "0.7"}), "there it is a text in quotation marks"),
-        (Reply(json={"score": True}), "there it is true or false"),
-        (Reply(json={"score": None}), "there it is null"),
-        (Reply(json={"score": [0.7]}), "there it is a list"),
         (Reply(json={"reward": 0.7}), "the object has no such key, but 'reward'"),
-        (Reply(json=[0.7]), "the body is a list, not an object"),
         (Reply(body=b'{"score": 1e999}'), "there it is a number that is not finite"),
         (Reply(body=b"0.7 of 1"), "the body is not JSON"),
     ],
@@ -202,15 +193,8 @@ async def test_calls_have_their_arguments_as_in_a_job(trials: Trials) -> None:
     [
         ({"tool_cals": []}, "sample.tool_cals", "Did you mean 'tool_calls'?"),
         ({"zzz": 1}, "sample.zzz", "Remove it."),
-        ({"tool_calls": [{}, {"argumens": "{}"}]}, "sample.tool_calls[1].argumens",
-         "Did you mean 'arguments'?"),
-        ({"output_tools": [{"fonction": {}}]}, "sample.output_tools[0].fonction",
-         "Did you mean 'function'?"),
         ({"output_tools": [{}, {"function": {"argumens": "{}"}}]},
          "sample.output_tools[1].function.argumens", "Did you mean 'arguments'?"),
-        ({"tool_calls": [{"function": {"name": "f"}, "outputs": 1}]},
-         "sample.tool_calls[0].outputs", "Did you mean 'output'?"),
-        ({"turns": [{"contents": "x"}]}, "sample.turns[0].contents", "Did you mean 'content'?"),
     ],
 )  # fmt: skip
 async def test_an_unknown_key_of_a_sample_is_named(
@@ -220,21 +204,6 @@ async def test_an_unknown_key_of_a_sample_is_named(
     reported, code, message = await trials.fault(RUN, body)
     assert (reported, code) == (param, "unknown_parameter")
     assert message == f"Unknown parameter: '{param}'. {hint}"
-
-
-async def test_a_key_that_is_like_a_known_one_is_refused(trials: Trials) -> None:
-    child = {"type": "multi", "name": "m", "graders": {"a": {**CHECK, "refrence": "x"}}}
-    for wrong, param, near in (
-        ({**CHECK, "pass_treshold": 0.5}, "grader.pass_treshold", "pass_threshold"),
-        ({**child, "calculate_output": "a"}, "grader.graders.a.refrence", "reference"),
-    ):
-        for path, more in ((RUN, {"model_sample": "x"}), (VALIDATE, {})):
-            reported, code, message = await trials.fault(path, {"grader": wrong, **more})
-            assert (reported, code) == (param, "unknown_parameter")
-            assert message == f"Unknown parameter: '{param}'. Did you mean '{near}'?"
-    other = {**CHECK, "zzz": 1}
-    assert (await trials.run(other, item={"answer": "42"}))["reward"] == 1.0
-    await trials.post(VALIDATE, {"grader": other})
 
 
 async def test_a_graders_fault_is_200_with_its_flag(database: Database) -> None:
@@ -263,11 +232,8 @@ async def test_a_grader_that_hangs_ends_in_time(database: Database) -> None:
     ("grader", "param", "code"),
     [
         ({"type": "python", "source": "x"}, "grader.source", "invalid_value"),
-        ({"type": "python"}, "grader.source", "missing_required_parameter"),
         ({"type": "made_up"}, "grader.type", "grader_not_available"),
-        ({}, "grader.type", "missing_required_parameter"),
         ("text", "grader", "invalid_value"),
-        ({**CHECK, "reference": "{{ foo }}"}, "grader.reference", "invalid_value"),
         (
             {"type": "multi", "graders": {"a": {**CHECK, "input": "{{"}}, "calculate_output": "a"},
             "grader.graders.a.input",
@@ -278,17 +244,10 @@ async def test_a_grader_that_hangs_ends_in_time(database: Database) -> None:
             "grader.calculate_output",
             "invalid_value",
         ),
-        (judge("gpt-nobody"), "grader.model", "model_not_found"),
         (
             {"type": "multi", "graders": {"a": judge("gpt-x")}, "calculate_output": "a"},
             "grader.graders.a.model",
             "model_not_found",
-        ),
-        (judge("m", base_url="http://127.0.0.1:1/v1"), "grader.base_url", "endpoint_not_allowed"),
-        (
-            judge("m", base_url="https://1.1.1.1/v1", headers={"Host": "x"}),
-            "grader.headers",
-            "endpoint_not_allowed",
         ),
         (
             {

@@ -6,8 +6,6 @@ from typing import Any
 import httpx
 import pytest
 
-from app.http.health import Health, PartHealth
-from app.http.monitoring import Readiness
 from tests.support.api.application import Api, running
 from tests.support.stack import Database
 from tests.support.web.application import application
@@ -32,17 +30,6 @@ async def test_a_service_without_workers_and_engine_is_ready_and_reports_it(api:
     assert body["parts"]["worker"]["problem"] == (
         "No worker answers for the queue 'runs' and 'control'; work waits."
     )
-
-
-def test_a_whole_service_is_ok() -> None:
-    ready = Readiness.of(Health({"database": PartHealth(ok=True), "broker": PartHealth(ok=True)}))
-    assert ready.model_dump() == {
-        "status": "ok",
-        "parts": {
-            "database": {"status": "ok", "problem": None},
-            "broker": {"status": "ok", "problem": None},
-        },
-    }
 
 
 @pytest.fixture

@@ -19,8 +19,8 @@ from tests.support.web.api_server import ApiServer, running_api
 
 ROWS = b'{"messages": [{"role": "user", "content": "hi"}]}\n' * 12
 JOBS = "/fine_tuning/jobs"
-MANY = 60
-UPLOADS = 100
+MANY = 30
+UPLOADS = 40
 
 
 @pytest.fixture

@@ -52,17 +52,11 @@ async def sent_everywhere(api: Api, grader: dict[str, Any]) -> list[tuple[str, A
     ("grader", "param", "words"),
     [
         ({**CHECK, "input": "{{sample.choices[0].message.contents}}"}, "input", "content'?"),
-        ({**CHECK, "input": "{{sample.choices[0].mesage.content}}"}, "input", "'message'?"),
-        ({**CHECK, "input": "{{sample.turns[0].contnt}}"}, "input", "'content'?"),
-        ({**CHECK, "input": "{{sample.tool_calls[0].nam}}"}, "input", "'name'?"),
         ({**CHECK, "input": "{{sample.choices.message}}"}, "input", HELD_BY_JOBS),
         ({**CHECK, "pass_threshold": 9}, "pass_threshold", "from 0 to 1: send a number above"),
-        ({**CHECK, "pass_threshold": -1}, "pass_threshold", "from 0 to 1"),
-        ({**SIMILAR, "pass_threshold": 0}, "pass_threshold", "from 0 to 1"),
         ({**JUDGE, "pass_threshold": 6}, "pass_threshold", "from 1 to 5"),
         ({"type": "contains", "needles": ["a", ""]}, "needles[1]", "never found"),
         ({**SIMILAR, "reference": " "}, "reference", "nothing to compare with"),
-        ({**CHECK, "operation": "like", "reference": ""}, "reference", "every text contains"),
     ],
 )
 async def test_a_grader_without_an_effect_is_refused_in_every_call(
@@ -79,13 +73,9 @@ async def test_a_grader_without_an_effect_is_refused_in_every_call(
     "grader",
     [
         {**CHECK, "input": "{{sample.choices[0].message.content}}", "pass_threshold": 1},
-        {**CHECK, "input": "{{sample.choices[0].message.tool_calls[0].function.name}}"},
         {**JUDGE, "pass_threshold": 5},
         {**HOOK, "pass_threshold": -7},
-        sum_of("0.1 * a + 0.9 * b", pass_threshold=1),
         sum_of("a / b", pass_threshold=50),
-        {"type": "contains", "needles": ["{{item.answer}}"]},
-        {**CHECK, "reference": ""},
     ],
 )
 async def test_a_grader_with_an_effect_is_taken_without_a_warning(
@@ -96,7 +86,7 @@ async def test_a_grader_with_an_effect_is_taken_without_a_warning(
         assert "warnings" not in reply.json()
 
 
-@pytest.mark.parametrize("path", ["choices[3].message.content", "choices[0].message.refusal"])
+@pytest.mark.parametrize("path", ["choices[3].message.content"])
 async def test_what_only_rollouts_lack_is_refused_for_jobs_alone(api: Api, path: str) -> None:
     replies = await sent_everywhere(api, {**CHECK, "input": f"{{{{sample.{path}}}}}"})
     assert [reply.status_code for _, reply in replies] == [201, 400, 400]
@@ -105,7 +95,6 @@ async def test_what_only_rollouts_lack_is_refused_for_jobs_alone(api: Api, path:
 @pytest.mark.parametrize(
     "grader",
     [
-        {**CHECK, "input": "a", "reference": "b"},
         {**CHECK, "input": "{{item.answer}}"},
         {"type": "multi", "graders": {"a": {**CHECK, "input": "x"}, "b": CHECK},
          "calculate_output": "a"},

@@ -69,55 +69,15 @@ UNKNOWN = "unknown_parameter"
     ("part", "sent", "path", "code"),
     [
         ("loss", "ppo", "", WRONG),
-        ("loss", [], "", WRONG),
-        ("loss", {}, ".type", MISSING),
         ("loss", {"type": "cross_entropy"}, ".type", WRONG),
-        ("loss", {"type": {}}, ".type", WRONG),
         ("loss", {"type": "ppo", "epsilon": "0.2"}, ".epsilon", WRONG),
-        ("loss", {"type": "ppo", "epsilon": 0}, ".epsilon", WRONG),
         ("loss", {"type": "ppo", "epsilon": 1}, ".epsilon", WRONG),
-        ("loss", {"type": "ppo", "epsilon_high": 0}, ".epsilon_high", WRONG),
-        ("loss", {"type": "ppo", "dual_clip": 1}, ".dual_clip", WRONG),
-        ("loss", {"type": "ppo", "clip": 0.2}, ".clip", UNKNOWN),
-        ("loss", {"type": "cispo", "low": 1.1}, ".low", WRONG),
         ("loss", {"type": "cispo", "high": 0.9}, ".high", WRONG),
-        ("loss", {"type": "cispo", "high": True}, ".high", WRONG),
-        ("loss", {"type": "dro"}, ".beta", MISSING),
-        ("loss", {"type": "dro", "beta": 0}, ".beta", WRONG),
-        ("loss", {"type": "importance_sampling", "epsilon": 0.2}, ".epsilon", UNKNOWN),
-        ("advantage", "std", "", WRONG),
-        ("advantage", {}, ".type", MISSING),
-        ("advantage", {"type": "gae"}, ".type", WRONG),
-        ("objective", [], "", WRONG),
         ("objective", {"token_penalty": -0.1}, ".token_penalty", WRONG),
-        ("objective", {"token_penalty": None}, ".token_penalty", WRONG),
-        ("objective", {"token_budget": 0}, ".token_budget", WRONG),
-        ("objective", {"token_budget": "12"}, ".token_budget", WRONG),
-        ("objective", {"token_budget": 1.5}, ".token_budget", WRONG),
-        ("objective", {"call_budget": -1}, ".call_budget", WRONG),
-        ("objective", {"repeated_call_penalty": "1"}, ".repeated_call_penalty", WRONG),
-        ("objective", {"clamp_limit_stop": 1}, ".clamp_limit_stop", WRONG),
-        ("objective", {"kl_coefficient": -1}, ".kl_coefficient", WRONG),
         ("objective", {"overlong": {}}, ".overlong.limit", MISSING),
         ("objective", {"overlong": {"limit": 9, "buffer": 10}}, ".overlong.buffer", WRONG),
-        ("objective", {"overlong": {"limit": 9, "buffer": 0}}, ".overlong.buffer", WRONG),
-        ("objective", {"overlong": {"limit": 9, "penalty": 0}}, ".overlong.penalty", WRONG),
-        ("objective", {"length_penalty": 1}, ".length_penalty", UNKNOWN),
-        ("mismatch", "auto", "", WRONG),
-        ("mismatch", {"truncation": "off"}, ".truncation", WRONG),
         ("mismatch", {"truncation": {"cap": 0.5}}, ".truncation.cap", WRONG),
-        ("mismatch", {"truncation": {"level": "group"}}, ".truncation.level", WRONG),
-        ("mismatch", {"truncation": {"level": []}}, ".truncation.level", WRONG),
-        ("mismatch", {"truncation": {"limit": 2}}, ".truncation.limit", UNKNOWN),
-        ("mismatch", {"sequence_mask": {}}, ".sequence_mask.type", MISSING),
         ("mismatch", {"sequence_mask": {"type": "product", "low": 2}}, ".sequence_mask.low", WRONG),
-        (
-            "mismatch",
-            {"sequence_mask": {"type": "geometric_mean", "low": 1, "high": 1}},
-            ".sequence_mask.high",
-            WRONG,
-        ),
-        ("mismatch", {"max_log_ratio": 0}, ".max_log_ratio", WRONG),
         ("mismatch", {"max_log_ratio": 21}, ".max_log_ratio", WRONG),
     ],
 )
@@ -176,21 +136,17 @@ async def test_parts_that_do_not_go_together_are_refused(
 @cases(
     "parts",
     [
-        {"mode": {"type": "async"}, "loss": {"type": "importance_sampling"}},
         {
             "mode": STALE,
             "loss": {"type": "importance_sampling"},
             "mismatch": {"truncation": {"cap": 4}},
         },
-        {"mode": STALE, "loss": {"type": "importance_sampling"}},
         {
             "mode": STALE,
             "mismatch": {"truncation": None},
             "hyperparameters": {"minibatches": 4},
         },
         {"mode": STALE, "loss": {"type": "dro", "beta": 0.1}},
-        {"mode": STALE, "advantage": {"type": "batch_std"}},
-        {"mode": {"type": "streaming"}, "advantage": {"type": "std"}},
     ],
 )
 async def test_parts_that_go_together_are_taken(
@@ -205,11 +161,9 @@ async def test_parts_that_go_together_are_taken(
     [
         ({"loss": {"type": "ppo", "epsilon_high": 0.28}}, True),
         ({"loss": {"type": "dro", "beta": 0.1}, "mode": {"type": "streaming"}}, True),
-        ({"loss": {"type": "cispo"}, "mode": STALE}, True),
         ({"loss": {"type": "ppo", "epsilon": 0.2}}, False),
         ({"loss": {"type": "cispo"}, "hyperparameters": {"minibatches": 2}}, False),
         ({"loss": {"type": "cispo"}, "mode": STALE, "mismatch": {"truncation": None}}, False),
-        ({"loss": {"type": "dro", "beta": 0.1}, "mode": STALE}, False),
     ],
 )
 async def test_a_loss_whose_ratio_is_1_changes_nothing_and_is_said_to(
@@ -233,11 +187,7 @@ async def test_a_loss_whose_ratio_is_1_changes_nothing_and_is_said_to(
     [
         ("supervised", {"type": "ppo"}, ".type", WRONG),
         ("supervised", {"type": "label_smoothing", "smoothing": 1}, ".smoothing", WRONG),
-        ("supervised", {"type": "focal", "gamma": "2"}, ".gamma", WRONG),
         ("supervised", {"type": "cross_entropy", "gamma": 2}, ".gamma", UNKNOWN),
-        ("dpo", {"type": "focal"}, ".type", WRONG),
-        ("dpo", {"type": "dpo", "variant": "hinge"}, ".variant", WRONG),
-        ("dpo", {"type": "dpo", "label_smoothing": 0.5}, ".label_smoothing", WRONG),
         (
             "dpo",
             {"type": "dpo", "variant": "ipo", "label_smoothing": 0.1},
@@ -245,8 +195,6 @@ async def test_a_loss_whose_ratio_is_1_changes_nothing_and_is_said_to(
             WRONG,
         ),
         ("dpo", {"type": "dpo", "beta": 0.1}, ".beta", "unknown_parameter"),
-        ("dpo", {"type": "dpo", "rpo_alpha": -1}, ".rpo_alpha", WRONG),
-        ("dpo", {"type": "bradley_terry", "margin": -1}, ".margin", WRONG),
         ("dpo", {"margin": 1}, ".type", MISSING),
     ],
 )
@@ -266,16 +214,10 @@ async def test_losses_of_the_other_methods_are_refused_alike(
     ("kind", "sent", "shown"),
     [
         ("supervised", {"type": "focal"}, {"type": "focal", "gamma": 2.0}),
-        ("supervised", {"type": "label_smoothing"}, {"type": "label_smoothing", "smoothing": 0.1}),
         (
             "dpo",
             {"type": "dpo", "variant": "ipo"},
             {"type": "dpo", "variant": "ipo", "label_smoothing": 0.0, "rpo_alpha": 0.0},
-        ),
-        (
-            "dpo",
-            {"type": "bradley_terry"},
-            {"type": "bradley_terry", "margin": 0.0, "length_normalised": False},
         ),
     ],
 )

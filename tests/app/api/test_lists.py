@@ -95,7 +95,6 @@ async def test_a_base_models_creation_is_the_date_in_its_name(api: Api) -> None:
 @cases(
     ("path", "missing"),
     [
-        ("/v1/responses", "Responses API"),
         ("/v1/responses/resp_1/input_items", "Responses API"),
         ("/v1/completions", "legacy Completions API"),
     ],
@@ -112,9 +111,7 @@ async def test_a_missing_api_names_the_one_to_use(api: Api, path: str, missing: 
     ("path", "status", "meant"),
     [
         ("/v1/graders/run", 404, "/v1/fine_tuning/alpha/graders/run"),
-        ("/v1/graders/validate", 404, "/v1/fine_tuning/alpha/graders/validate"),
         ("/v1/fine_tuning/graders/run", 404, "/v1/fine_tuning/alpha/graders/run"),
-        ("/v1/tool/run", 404, "/v1/fine_tuning/alpha/tool/run"),
         ("/v1/jobs", 404, "/v1/fine_tuning/jobs"),
     ],
 )
@@ -186,12 +183,15 @@ async def test_an_empty_value_of_a_query_is_no_value(api: Api, body: dict[str, A
         if parameter["in"] == "query" and not path.endswith("/stream")  # it ends with its job
     ]
     assert len(documented) > 60
+    plain = dict[str, Any]()
     for template, name in documented:
         path = template.replace("{job_id}", job).format_map(_AnyId())
         key = api.admin_key if path.startswith("/v1/organization") else api.key
-        plain = await api.call("GET", path, key=key)
+        if path not in plain:
+            plain[path] = await api.call("GET", path, key=key)
+        expected = (plain[path].status_code, plain[path].text)
         empty = await api.call("GET", f"{path}?{name}=", key=key)
-        assert (empty.status_code, empty.text) == (plain.status_code, plain.text), (path, name)
+        assert (empty.status_code, empty.text) == expected, (path, name)
     both = await api.call("GET", f"{JOBS}?limit=&after&metadata=")
     assert [row["id"] for row in both.json()["data"]] == [job]
     unknown = await api.call("GET", f"{JOBS}?foo=")

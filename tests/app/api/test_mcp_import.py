@@ -95,7 +95,6 @@ async def test_an_import_registers_all_tools_or_none(api: Api, server: McpServer
     [
         ({"server_url": f"{ENDPOINT}/mcp"}, "mcp_server_unavailable", "server.server_url"),
         ({"allowed_tools": ["lokup"]}, "unknown_tool", "server.allowed_tools"),
-        ({"headers": {"Mcp-Method": "a"}}, "invalid_value", "server.headers"),
         ({"server_url": "http://10.0.0.1/"}, "endpoint_not_allowed", "server.server_url"),
     ],
 )
@@ -187,7 +186,6 @@ async def test_faults_of_a_registered_tools_server_are_those_of_its_reference(
 @cases(
     ("change", "part", "code", "words"),
     [
-        ({"headers": {"Host": "a"}}, ".headers", "endpoint_not_allowed", "the header 'host' is"),
         ({"headers": {"Mcp-Method": "a"}}, ".headers", "invalid_value",
          "Invalid value for 'method.reinforcement.tools[1].headers': the header 'mcp-method'"),
         ({"server_url": "http://10.0.0.1/mcp"}, ".server_url", "endpoint_not_allowed", "private"),
@@ -208,28 +206,10 @@ async def test_faults_of_a_sent_tools_server_are_those_of_the_tool(
     assert not [fault for fault in report["errors"] if AT in fault["param"]]
 
 
-@pytest.mark.parametrize("rates", [("x", 1), (1, [2]), (True, "2")])
-async def test_rates_of_several_kinds_are_refused_where_a_rate_is_wrong(
-    api: Api, body: dict[str, Any], server: McpServerUnderTest, rates: tuple[Any, Any]
-) -> None:
-    tools = [
-        {"name": name, "server_url": server.url, "server_label": "records", "rate_limit": rate}
-        for name, rate in zip(("lookup", "count"), rates, strict=True)
-    ]
-    sent = changed(body, ("tools",), tools)
-    for path in (JOBS, f"{JOBS}/validate"):
-        reply = await api.call("POST", path, json=sent)
-        found = reply.json()
-        assert reply.status_code == (400 if path == JOBS else 200), reply.text
-        message = found["error"]["message"] if path == JOBS else found["errors"][0]["message"]
-        assert "it must be a number above 0" in message
-
-
-@pytest.mark.parametrize("schema", ["{", "[" * 100_000])
 async def test_a_listing_that_is_sent_is_refused_and_not_read(
-    api: Api, body: dict[str, Any], server: McpServerUnderTest, schema: str
+    api: Api, body: dict[str, Any], server: McpServerUnderTest
 ) -> None:
-    tool = {"name": "evil", "input_schema_json": schema}
+    tool = {"name": "evil", "input_schema_json": "[" * 100_000}
     listing = {"protocol_version": "1", "tools": [tool]}
     servers = [{**entry(server), "type": "mcp", "listing": listing}]
     sent = changed(body, ("mcp_servers",), servers)

@@ -35,27 +35,17 @@ def entry(server: McpServerUnderTest, **more: Any) -> dict[str, Any]:
 REFUSED: list[tuple[dict[str, Any], str, str, str]] = [
     ({"require_approval": "always"}, "[0].require_approval", "invalid_value",
      "it must be 'never': no one is asked during a rollout"),
-    ({"require_approval": {"never": {"tool_names": ["a"]}}}, "[0].require_approval",
-     "invalid_value", "it must be 'never'"),
     ({"allowed_tools": []}, "[0].allowed_tools", "invalid_value", "at least 1 entry"),
     ({"allowed_tools": {"names": ["a"]}}, "[0].allowed_tools.names", "unknown_parameter",
      "Remove it"),
     ({"allowed_tools": ["a", 5]}, "[0].allowed_tools[1]", "invalid_value", "a text"),
-    ({"server_label": "1st"}, "[0].server_label", "invalid_value", "a letter first"),
-    ({"server_url": None}, "[0].server_url", "invalid_value", "a text"),
     ({"server_url": "http://10.0.0.1/mcp"}, "[0].server_url", "endpoint_not_allowed",
      "10.0.0.1:80 is a private address"),
     ({"headers": {"Mcp-Session-Id": "1"}}, "[0].headers", "invalid_value",
      "'mcp-session-id' is set by the service"),
-    ({"headers": {"X-Rollout-Id": "1"}}, "[0].headers", "endpoint_not_allowed",
-     "'x-rollout-id' is set by the service"),
     ({"headers": {"authorization": "a"}, "authorization": "b"}, "[0].authorization",
      "invalid_value", "'headers' has an Authorization already"),
     ({"authorization": "Bearer a"}, "[0].authorization", "invalid_value", "the token alone"),
-    ({"rate_limit": 0}, "[0].rate_limit", "invalid_value", "a number above 0"),
-    ({"listing": {"protocol_version": "1", "tools": []}}, "[0].listing", "invalid_value",
-     "the service sets it"),
-    ({"connector": {"id": 1}}, "[0].connector", "unknown_parameter", "Remove it"),
 ]  # fmt: skip
 
 
@@ -75,16 +65,6 @@ async def test_a_faulty_entry_is_refused_with_its_path(
     error = reply.json()["error"]
     assert (reply.status_code, error["param"], error["code"]) == (400, AT + suffix, code), error
     assert words in error["message"]
-
-
-async def test_two_servers_of_one_label_are_refused(
-    api: Api, body: dict[str, Any], server: McpServerUnderTest
-) -> None:
-    twice = [entry(server), entry(server, allowed_tools=["count"])]
-    reply = await api.call("POST", JOBS, json=changed(body, ("mcp_servers",), twice))
-    error = reply.json()["error"]
-    assert (reply.status_code, error["param"]) == (400, f"{AT}[1].server_label")
-    assert "labelled 'records' as well" in error["message"]
 
 
 async def test_a_job_keeps_the_entry_as_it_was_sent(
@@ -235,12 +215,8 @@ async def test_a_test_names_what_would_cost_rollouts(api: Api, server: McpServer
     [
         ({"server": {"server_label": "a"}}, "server.server_url"),
         ({"server": {**DOWN, "server_url": "http://10.0.0.1/"}}, "server.server_url"),
-        ({"server": {**DOWN, "headers": {"Mcp-Method": "a"}}}, "server.headers"),
         ({"server": {**DOWN, "alowed_tools": ["a"]}}, "server.alowed_tools"),
-        ({"server": DOWN, "tol": "a"}, "tol"),
-        ({"server": DOWN, "arguments": []}, "arguments"),
         ({"server": DOWN, "arguments": {"q": "gold"}}, "arguments"),
-        ({"server": DOWN, "arguments": {}}, "arguments"),
     ],
 )
 async def test_a_faulty_test_is_refused_with_its_path(

@@ -29,28 +29,15 @@ OWN_JUDGE = {"type": "llm_judge", "model": "tiny-agent"}
 JUDGED = {"type": "llm_judge", "modell": "tiny-agent"}
 CASES: list[tuple[dict[str, Any], str, str]] = [
     ({"model": "tiny-agent", "environment": TASKS}, "environment", f"{ROOT}.environment"),
-    ({**call(grader=CHECK), "environment": TASKS}, "environment", f"{ROOT}.environment"),
-    ({**call(grader=CHECK), "environment": "arithmetic"}, "environment", f"{ROOT}.environment"),
-    ({**call(), "enviroment": TASKS}, "enviroment", f"{ROOT}.environment"),
     (call(enviroment=TASKS), f"{ROOT}.enviroment", "environment"),
-    (call(enviroment=TASKS, grader=CHECK), f"{ROOT}.enviroment", "environment"),
     ({"model": "tiny-agent", "method": {"type": "reinforcement", "environment": TASKS,
       "reinforcement": {"grader": CHECK}}}, "method.environment", f"{ROOT}.environment"),
-    (call(hyperparameters={"environment": TASKS}), f"{ROOT}.hyperparameters.environment",
-     f"{ROOT}.environment"),
-    (call(environment=TASKS | {"operand": 3}), f"{ROOT}.environment.operand", "operands"),
     (call(environment=JUDGED), f"{ROOT}.environment.modell", "model"),
     ({**call(graders=CHECK), "training_file": "file-1", "validation_file": "file-2"},
      f"{ROOT}.graders", "grader"),
     ({**call(grader=CHECK), "trainig_file": "file-1"}, "trainig_file", "training_file"),
-    ({**call(grader=CHECK), "curiculum": "curriculum_1"}, "curiculum", "curriculum"),
-    ({**call(grader=CHECK), "training_file": "file-1", "valid_file": "file-2"}, "valid_file",
-     "validation_file"),
-    ({"modle": "tiny-agent", "method": call(environment=TASKS)["method"]}, "modle", "model"),
     (call(environment=TASKS, tools=[{"nme": "a", "server_url": "https://a.example"}]),
      f"{ROOT}.tools[0].nme", "name"),
-    (call(environment=TASKS, grader={"type": "regex", "patern": "a"}), f"{ROOT}.grader.patern",
-     "pattern"),
 ]  # fmt: skip
 
 
@@ -69,7 +56,6 @@ async def test_a_key_is_named_before_what_is_missing_because_of_it(
 
 
 ENDPOINT = {"type": "endpoint", "url": "https://a.example/grade"}
-TOOL = {"name": "a", "server_url": "https://a.example/tool"}
 FILES = {"training_file": "file-1", "validation_file": "file-2"}
 WORLD = {"type": "http", "url": "https://a.example/world"}
 SERVER = {"server_label": "a", "server_url": "https://a.example/mcp"}
@@ -83,40 +69,18 @@ def played(keys: dict[str, Any]) -> dict[str, Any]:
 LEARNING_RATE = f"{ROOT}.hyperparameters.learning_rate_multiplier"
 HINTS: list[tuple[dict[str, Any], str, str | None]] = [
     (call(environment=TASKS, training_file="file-1"), f"{ROOT}.training_file", "training_file"),
-    (call(grader=CHECK, hyperparameters=FILES), f"{ROOT}.hyperparameters.validation_file",
-     "validation_file"),
-    (call(environment=TASKS, hyperparameters={"seed": 1}), f"{ROOT}.hyperparameters.seed", "seed"),
     (call(environment=TASKS, type="x"), f"{ROOT}.type", None),
     (call(environment=TASKS, training_tasks=20), f"{ROOT}.training_tasks",
      f"{ROOT}.environment.training_tasks"),
-    ({**call(environment=TASKS), "operands": 3}, "operands", f"{ROOT}.environment.operands"),
-    (call(environment={**OWN_JUDGE, "training_tasks": 20}, rubric=[{"name": "a"}]),
-     f"{ROOT}.rubric", f"{ROOT}.environment.rubric"),
     (call(environment=TASKS, max_steps=20), f"{ROOT}.max_steps", "max_episode_steps"),
-    (call(environment=TASKS, project="x"), f"{ROOT}.project", None),
-    (call(environment=TASKS, top_p=1), f"{ROOT}.top_p", None),
     ({"model": "tiny-agent", "method": {"type": "supervised", "supervised":
       {"environment": TASKS}}}, "method.supervised.environment", f"{ROOT}.environment"),
-    (call(environment=TASKS, hyperparameters={"lr_multiplier": 1}),
-     f"{ROOT}.hyperparameters.lr_multiplier", "learning_rate_multiplier"),
     (call(environment=TASKS, lr_multiplier=1), f"{ROOT}.lr_multiplier", LEARNING_RATE),
     (played({"grader": CHECK}), f"{ROOT}.environment.grader", f"{ROOT}.grader"),
-    (played({"tools": [TOOL]}), f"{ROOT}.environment.tools", f"{ROOT}.tools"),
-    (played({"max_episode_steps": 3}), f"{ROOT}.environment.max_episode_steps",
-     f"{ROOT}.max_episode_steps"),
     (played({"heders": {"a": "b"}}), f"{ROOT}.environment.heders", "headers"),
-    (played({"readers": {"a": "b"}}), f"{ROOT}.environment.readers", "headers"),
     (played({"trials": {"a": "b"}}), f"{ROOT}.environment.trials", None),
-    (call(environment=TASKS | {"grader": CHECK}), f"{ROOT}.environment.grader", f"{ROOT}.grader"),
-    (call(environment=TASKS | {"training_file": "f"}), f"{ROOT}.environment.training_file",
-     "training_file"),
-    (call(mcp_servers=[SERVER | {"grader": CHECK}]), f"{ROOT}.mcp_servers[0].grader",
-     f"{ROOT}.grader"),
     (call(mcp_servers=[SERVER | {"max_episode_steps": 3}]),
      f"{ROOT}.mcp_servers[0].max_episode_steps", f"{ROOT}.max_episode_steps"),
-    (call(mcp_servers=[SERVER | {"heders": {"a": "b"}}]), f"{ROOT}.mcp_servers[0].heders",
-     "headers"),
-    (call(mcp_servers=[SERVER | {"trials": {"a": "b"}}]), f"{ROOT}.mcp_servers[0].trials", None),
     (call(environment=TASKS, grader={**CHECK, "seed": 1, "loss": "x"}), f"{ROOT}.grader.seed",
      None),
 ]  # fmt: skip
@@ -144,16 +108,10 @@ def test_the_table_of_hints_has_every_parameter_of_a_call() -> None:
 async def test_what_is_missing_is_named_where_no_key_was_meant_for_it(api: Api) -> None:
     for body, param in (
         ({**call(grader=CHECK), "zzz": "file-1", "environment": None}, "training_file"),
-        (call(zzz=1), "training_file"),
-        (call(environment={"type": None}), f"{ROOT}.environment.type"),
         (call(environment={"type": "llm_judge"}), f"{ROOT}.environment.model"),
-        (call(environment=TASKS, grader={"type": "string_check"}), f"{ROOT}.grader.input"),
         (call(grader={**ENDPOINT, "environment": "staging"}), "training_file"),
-        (call(grader=CHECK, tools=[{**TOOL, "environment": TASKS}]), "training_file"),
         ({**call(grader=CHECK), "training_steps": 100}, "training_file"),
-        ({**call(grader=CHECK), "training_file": "f", "validation_split": 0.1}, "validation_file"),
         ({**call(), **FILES, "header": "x"}, f"{ROOT}.grader"),
-        ({**call(), **FILES, "graders": "x"}, f"{ROOT}.grader"),
     ):
         error = (await api.call("POST", JOBS, json=body)).json()["error"]
         assert (error["code"], error["param"]) == ("missing_required_parameter", param)
@@ -170,7 +128,6 @@ async def test_a_report_has_the_other_faults_of_a_call_with_a_misplaced_key(api:
 UNUSED: list[tuple[dict[str, Any], list[str]]] = [
     (TASKS | {"format_penalty": 0.5, "operands": 3}, ["format_penalty"]),
     (TASKS | {"format_penalty": 0.0}, []),
-    ({"type": "llm_judge", "training_tasks": 20, "validation_tasks": 10}, []),
     ({**OWN_JUDGE, "model": "nobody", "sampling_params": {"temperature": 0},
       "base_url": "http://169.254.169.254/v1", "headers": {"X-Key": "k"},
       "rubric": [{"name": "a", "description": "b"}]},

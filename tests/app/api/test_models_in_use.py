@@ -12,7 +12,7 @@ from tests.support.api.job_calls import JOBS
 from tests.support.api.trained_jobs import TrainedJob, TrainedJobs
 from tests.support.stack import Database
 
-ROUNDS = 8
+ROUNDS = 4
 
 
 @pytest.fixture

@@ -18,9 +18,7 @@ def _with(body: dict[str, Any], mode: Any) -> dict[str, Any]:
 @cases(
     ("sent", "echoed"),
     [
-        ({"type": "sync"}, {"type": "sync"}),
         ({"type": "streaming"}, {"type": "streaming", "minibatches": 4}),
-        ({"type": "streaming", "minibatches": 1}, {"type": "streaming", "minibatches": 1}),
         ({"type": "async"}, {"type": "async", "max_staleness": 1, "max_requeues": 2}),
         (
             {"type": "async", "max_staleness": 4, "max_requeues": 0},
@@ -43,22 +41,12 @@ async def test_a_mode_is_echoed_with_its_defaults(
     ("sent", "suffix", "code"),
     [
         ("async", "", "invalid_value"),
-        ([], "", "invalid_value"),
         ({}, ".type", "missing_required_parameter"),
-        ({"type": None}, ".type", "invalid_value"),
         ({"type": "ASYNC"}, ".type", "invalid_value"),
-        ({"type": ["sync"]}, ".type", "invalid_value"),
         ({"type": "sync", "minibatches": 2}, ".minibatches", "unknown_parameter"),
-        ({"type": "streaming", "max_staleness": 1}, ".max_staleness", "unknown_parameter"),
-        ({"type": "streaming", "minibatches": 0}, ".minibatches", "invalid_value"),
         ({"type": "streaming", "minibatches": 65}, ".minibatches", "invalid_value"),
-        ({"type": "streaming", "minibatches": "4"}, ".minibatches", "invalid_value"),
-        ({"type": "async", "max_staleness": 0}, ".max_staleness", "invalid_value"),
         ({"type": "async", "max_staleness": 5}, ".max_staleness", "invalid_value"),
         ({"type": "async", "max_staleness": True}, ".max_staleness", "invalid_value"),
-        ({"type": "async", "max_staleness": 1.5}, ".max_staleness", "invalid_value"),
-        ({"type": "async", "max_staleness": None}, ".max_staleness", "invalid_value"),
-        ({"type": "async", "max_requeues": -1}, ".max_requeues", "invalid_value"),
         ({"type": "async", "max_stalenes": 1}, ".max_stalenes", "unknown_parameter"),
     ],
 )

@@ -70,12 +70,6 @@ async def test_rows_of_a_curriculum_are_held_out_too(api: Api) -> None:
         ),
         (
             {},
-            {"hyperparameters": {"learning_rate_multiplier": 1e-9}},
-            ("tiny_learning_rate", f"{SUPERVISED}.hyperparameters.learning_rate_multiplier"),
-            "of 1e-09 makes steps so small",
-        ),
-        (
-            {},
             {"stop": {"target": {"value": -1}}},
             ("unused_option", f"{SUPERVISED}.stop.target.value"),
             "a validation loss is at least 0",

@@ -7,7 +7,6 @@ from typing import Any
 
 from tests.support.api.application import Api, running
 from tests.support.api.organization import PROJECTS, Admin, execute
-from tests.support.patience import PATIENCE_S
 from tests.support.stack import Database
 
 
@@ -150,18 +149,3 @@ async def test_a_job_begins_nowhere_in_an_archived_project(
     assert refused.status_code == 401
     assert refused.json()["error"]["code"] == "not_authorized_invalid_project"
     assert execute(database, "SELECT count(*) FROM fine_tuning_jobs") == [(0,)]
-
-
-async def test_archiving_under_an_idempotency_key_is_done_once(
-    api: Api, admin: Admin, body: dict[str, Any], database: Database
-) -> None:
-    job = (await api.call("POST", "/v1/fine_tuning/jobs", json=body)).json()["id"]
-    [project] = (await admin("GET", PROJECTS))["data"]
-    path = f"{PROJECTS}/{project['id']}/archive"
-    async with asyncio.timeout(PATIENCE_S):
-        once = await admin("POST", path, headers={"Idempotency-Key": "k"})
-        again = await admin("POST", path, headers={"Idempotency-Key": "k"})
-    assert once == again
-    assert execute(database, "SELECT status FROM fine_tuning_jobs WHERE id = %s", job) == [
-        ("cancelled",)
-    ]

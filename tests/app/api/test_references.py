@@ -152,9 +152,6 @@ async def test_what_cannot_be_found_names_its_parameter_and_makes_nothing(
     [
         ({"version": 2}, "version", "tool_not_found"),
         ({"version": 0}, "version", "invalid_value"),
-        ({"version": True}, "version", "invalid_value"),
-        ({"version": 2**40}, "version", "invalid_value"),
-        ({"id": 5}, "id", "invalid_value"),
         ({"headers": {"X-Key": "mine"}}, "headers", "invalid_value"),
     ],
 )
@@ -171,15 +168,6 @@ async def test_a_wrong_reference_names_its_key(
     error = reply.json()["error"]
     assert (reply.status_code, error["code"]) == (400, code), error
     assert error["param"] == f"method.reinforcement.tools[0].{param}"
-
-
-async def test_endless_references_are_refused_before_any_is_looked_up(
-    api: Api, body: dict[str, Any], tool: dict[str, Any]
-) -> None:
-    sent = referring(body, tools=[{"id": tool["id"]}] * 129)
-    error = (await api.call("POST", JOBS, json=sent)).json()["error"]
-    assert (error["param"], error["code"]) == ("method.reinforcement.tools", "invalid_value")
-    assert "128" in error["message"]
 
 
 async def test_an_inline_tool_may_have_an_id_of_its_own(
@@ -220,18 +208,12 @@ async def test_an_inline_curriculum_becomes_files(api: Api, body: dict[str, Any]
 @cases(
     ("curriculum", "param"),
     [
-        ({"training": []}, "curriculum.training"),
         ({"validation": ROWS}, "curriculum.training"),
         ({"training": ROWS}, "curriculum.validation"),
-        ({"training": ROWS, "validation": []}, "curriculum.validation"),
         ({"training": [1]}, "curriculum.training[0]"),
-        ({"training": ROWS, "validation": "x"}, "curriculum.validation"),
         ({"training": ROWS, "rows": ROWS}, "curriculum.rows"),
         ({"id": "curr_x", "training": ROWS}, "curriculum.training"),
-        ({"id": 5}, "curriculum.id"),
         (5, "curriculum"),
-        (["curr_x"], "curriculum"),
-        ("", "curriculum"),
     ],
 )
 async def test_a_wrong_curriculum_names_its_part(
@@ -243,19 +225,6 @@ async def test_a_wrong_curriculum_names_its_part(
     assert (reply.status_code, reply.json()["error"]["param"]) == (400, param), reply.text
     report = (await api.call("POST", f"{JOBS}/validate", json=sent)).json()
     assert report["errors"][0]["param"] == param
-
-
-async def test_a_registered_curriculum_without_held_out_rows_is_the_fault_of_the_curriculum(
-    api: Api, body: dict[str, Any]
-) -> None:
-    curriculum = await made(api, "curricula", {"name": "c", "training": ROWS})
-    data = {k: v for k, v in body.items() if not k.endswith("_file")}
-    sent = {**data, "curriculum": curriculum["id"]}
-    error = (await api.call("POST", JOBS, json=sent)).json()["error"]
-    assert (error["param"], error["code"]) == ("curriculum", "missing_required_parameter")
-    assert "has no validation rows" in error["message"]
-    report = (await api.call("POST", f"{JOBS}/validate", json=sent)).json()
-    assert report["errors"][0]["message"] == error["message"]
 
 
 async def test_files_of_a_call_that_fails_are_not_left_behind(

@@ -26,22 +26,10 @@ ECHOED = {
 }
 SEALED: list[tuple[tuple[str | int, ...], Any, Any]] = [
     (("tools", 0, "server_url"), f"{ENDPOINT}?api_key={CANARY}", f"{ENDPOINT}?api_key={REDACTED}"),
-    (("grader", "url"), f"{ENDPOINT}?token={CANARY}", f"{ENDPOINT}?token={REDACTED}"),
-    (("tools", 0, "headers"), HEADERS, {"Authorization": REDACTED}),
     (("grader", "headers"), HEADERS, {"Authorization": REDACTED}),
-    (("mcp_servers",), [{**MCP, "headers": HEADERS}],
-     [{**ECHOED, "headers": {"Authorization": REDACTED}}]),
     (("mcp_servers",), [{**MCP, "authorization": CANARY}], [{**ECHOED, "authorization": REDACTED}]),
-    (("mcp_servers",), [{**MCP, "server_url": f"{ENDPOINT}?key={CANARY}"}],
-     [{**ECHOED, "server_url": f"{ENDPOINT}?key={REDACTED}"}]),
 ]  # fmt: skip
 REFUSED: list[tuple[tuple[str | int, ...], Any, str, str]] = [
-    (
-        ("mcp_servers",),
-        [{**MCP, "auth": {"headers": HEADERS}}],
-        "mcp_servers[0].auth",
-        "not_available",
-    ),
     (
         ("mcp_servers",),
         [{**MCP, "Headers": HEADERS}],
@@ -54,10 +42,7 @@ REFUSED: list[tuple[tuple[str | int, ...], Any, str, str]] = [
         "environment.headers",
         "unknown_parameter",
     ),
-    (("headers",), HEADERS, "headers", "unknown_parameter"),
     (("tools", 0, "auth"), {"headers": HEADERS}, "tools[0].auth", "not_available"),
-    (("tools", 0, "Headers"), HEADERS, "tools[0].Headers", "unknown_parameter"),
-    (("grader", "extra"), {"headers": HEADERS}, "grader.extra", "unknown_parameter"),
     (("grader", "rubric"), CANARY, "grader.rubric", "not_available"),
     (
         ("grader",),
@@ -65,29 +50,15 @@ REFUSED: list[tuple[tuple[str | int, ...], Any, str, str]] = [
         "grader.graders.x.extra",
         "unknown_parameter",
     ),
-    (
-        ("grader",),
-        {**MULTI, "graders": {"x": {**MULTI["graders"]["x"], "auth": CANARY}}},  # type: ignore[index]  # a map
-        "grader.graders.x.auth",
-        "not_available",
-    ),
     (("hyperparameters", "headers"), HEADERS, "hyperparameters.headers", "unknown_parameter"),
     (("grader", "headers"), [HEADERS], "grader.headers", "invalid_value"),
     (("grader", "api_key"), CANARY, "grader.api_key", "invalid_value"),
-    (
-        ("grader",),
-        {**MULTI, "graders": {"x": {**MULTI, "token": CANARY}}},
-        "grader.graders.x.type",
-        "invalid_value",
-    ),
 ]
 
 
 DROPPED: list[tuple[str | int, ...]] = [
     ("tools", 0, "api_key"),
-    ("tools", 0, "authorization"),
     ("grader", "Api_Key"),
-    ("grader", "token"),
     ("x_key",),
 ]
 """Unknown keys that may hold a text."""
@@ -181,8 +152,6 @@ async def test_keys_outside_the_methods_own_object_are_not_stored(
     ("path", "sent"),
     [
         ("/v1/tools", {"name": "t", "server_url": ENDPOINT, "Headers": HEADERS}),
-        ("/v1/tools", {"name": "t", "server_url": ENDPOINT, "auth": {"token": CANARY}}),
-        ("/v1/graders", {"name": "g", "grader": {**MULTI, "extra": {"headers": HEADERS}}}),
         ("/v1/fine_tuning/alpha/graders/validate", {"grader": {**MULTI, "rubric": [CANARY]}}),
         (
             "/v1/evals",
@@ -204,45 +173,10 @@ async def test_other_routes_refuse_the_same(
 CODES = ("not_available", "unknown_parameter")
 
 
-async def test_the_registry_keeps_a_secret_while_the_address_stays(
-    api: Api, database: Database
-) -> None:
-    url = f"{ENDPOINT}/t?key={CANARY}"
-    sent = {"name": "t", "server_url": url, "headers": {"X-Key": CANARY}, "api_key": CANARY}
-    tool = (await api.call("POST", "/v1/tools", json=sent)).json()
-    assert tool["server_url"] == f"{ENDPOINT}/t?key={REDACTED}"
-    assert tool["headers"] == {"X-Key": REDACTED}
-    assert "api_key" not in tool
-    assert [warning["param"] for warning in tool["warnings"]] == ["api_key"]
-    path = f"/v1/tools/{tool['id']}"
-    again = await api.call("POST", path, json={**tool, "description": "edited"})
-    assert (again.status_code, again.json()["version"]) == (200, 2), again.text
-    moved = await api.call("POST", path, json={"server_url": f"{ENDPOINT}/other"})
-    assert (moved.status_code, moved.json()["error"]["param"]) == (400, "headers"), moved.text
-    elsewhere = {"server_url": f"http://127.0.0.1:9/x?key={REDACTED}"}
-    assert (await api.call("POST", path, json=elsewhere)).status_code == 400
-    shown = await api.call("GET", f"{path}/versions")
-    assert CANARY not in shown.text + stored(database)
-
-
-async def test_a_redacted_value_makes_no_job(api: Api, body: dict[str, Any]) -> None:
-    for path, value in (
-        (("tools", 0, "headers"), {"X-Key": REDACTED}),
-        (("grader", "url"), f"{ENDPOINT}?k={REDACTED}"),
-    ):
-        reply = await api.call("POST", JOBS, json=changed(body, path, value))
-        name = "tools[0].headers" if path[0] == "tools" else "grader.url"
-        assert (reply.status_code, reply.json()["error"]["param"]) == (
-            400,
-            f"method.reinforcement.{name}",
-        )
-
-
 @pytest.mark.parametrize(
     ("path", "value"),
     [
         (("tools", 0, "headers"), {"X-Key": "Bearer [redacted]"}),
-        (("tools", 0, "headers"), {"X-Key": "[REDACTED]"}),
         (("tools", 0, "server_url"), f"{ENDPOINT}?key={REDACTED}&b=1"),
     ],
 )
@@ -277,9 +211,8 @@ SCHEMA_CONFIG = {"type": "custom", "item_schema": {"type": "object"}}
 ALPHA = "/v1/fine_tuning/alpha"
 
 
-@pytest.mark.parametrize("value", [REDACTED, "[REDACTED]", f"Bearer {REDACTED}"])
-async def test_a_placeholder_is_never_sent_anywhere(api: Api, value: str) -> None:
-    headers = {"X-Api-Key": value}
+async def test_a_placeholder_is_never_sent_anywhere(api: Api) -> None:
+    headers = {"X-Api-Key": f"Bearer {REDACTED}"}
     grader = {**ECHO, "headers": headers}
     tool = {"name": "t", "server_url": ENDPOINT, "headers": headers}
     trial = {**tool, "arguments": "{}"}
@@ -293,15 +226,3 @@ async def test_a_placeholder_is_never_sent_anywhere(api: Api, value: str) -> Non
     ):  # fmt: skip
         reply = await api.call("POST", path, json=content)
         assert (reply.status_code, reply.json()["error"]["param"]) == (400, param), reply.text
-
-
-async def test_an_unknown_value_is_reported(api: Api, body: dict[str, Any]) -> None:
-    sent = changed(body, ("tools", 0, "timeout_hint"), 5)
-    report = (await api.call("POST", f"{JOBS}/validate", json=sent)).json()
-    param = "method.reinforcement.tools[0].timeout_hint"
-    assert ("unknown_parameter", param) in [(w["code"], w["param"]) for w in report["warnings"]]
-    job = (await api.call("POST", JOBS, json=sent)).json()
-    assert "timeout_hint" not in job["method"]["reinforcement"]["tools"][0]
-    events = (await api.call("GET", f"{JOBS}/{job['id']}/events")).json()["data"]
-    warned = [event["message"] for event in events if event["level"] == "warn"]
-    assert warned == [f"Nothing reads these parameters, so they change nothing: '{param}'"]

@@ -17,16 +17,12 @@ TOOL = {"name": "search", "server_url": ENDPOINT}
 GRADER = {"name": "g", "grader": CHECK}
 CURRICULUM = {"name": "c", "training": [ROW]}
 NEAR = {
-    "metdata": "metadata",
     "descripton": "description",
-    "grader.refrence": "reference",
     "grader.graders.a.operatin": "operation",
     "validatoin_file": "validation_file",
 }
 KEYS: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
     ("tools", TOOL, "descripton", {**TOOL, "descripton": "?"}),
-    ("graders", GRADER, "metdata", {**GRADER, "metdata": "?"}),
-    ("graders", GRADER, "grader.refrence", {**GRADER, "grader": {**CHECK, "refrence": "?"}}),
     (
         "graders",
         GRADER,

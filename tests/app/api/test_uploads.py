@@ -155,12 +155,8 @@ async def test_another_tenants_upload_is_as_one_that_never_was(api: Api) -> None
         {"bytes": 0},
         {"bytes": 8 * 1024**3 + 1},
         {"bytes": "5"},
-        {"bytes": True},
         {"purpose": "nonsense"},
-        {"filename": ""},
-        {"mime_type": None},
         {"expires_after": {"anchor": "now", "seconds": 3600}},
-        {"expires_after": {"anchor": "created_at", "seconds": 3599}},
     ],
 )
 async def test_what_an_upload_announces_is_checked(api: Api, change: dict[str, Any]) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +56,7 @@ async def running(
     database: Database, *allowed: str, sandbox: Path | None = None, hub: HubSettings | None = None
 ) -> AsyncIterator[Api]:
     """Runs the application, which may call the given addresses of this machine. `sandbox` is the
-    socket of a runner, `hub` the hub of data sets.
+    socket of a runner, and without one none is waited for; `hub` is the hub of data sets.
     """
     egress = EgressSettings(allow_endpoints=allowed, allow_plain_http=True)
     changes = {
@@ -72,6 +72,9 @@ async def running(
             app.router.lifespan_context(app),
             httpx.AsyncClient(transport=transport, base_url="http://test") as http,
         ):
+            if sandbox is None:
+                context = app.state.context
+                context.sandbox = replace(context.sandbox, patience_s=0.0)
             first, second = await provisioned(database, settings, "first", "second")
             keys = first.api_key, second.api_key
             yield Api(http, *keys, first.admin_key, first.project_id)

@@ -80,8 +80,6 @@ async def test_every_column_is_in_the_row_or_in_a_finding(
     ("method", "record", "columns", "words"),
     [
         ("reinforcement", labelled, {"chosen": "answer"}, "job have no 'chosen': leave it out"),
-        ("supervised", labelled, {"rejected": "gold"}, "job have no 'rejected'"),
-        ("dpo", labelled, {"answer": "gold"}, "job have no 'answer'"),
         ("reinforcement", labelled, {"prompt": "prompt", "messages": "gold"},
          "'messages' is the whole conversation: leave it or 'prompt' out of 'columns'"),
         ("supervised", lambda n: {**labelled(n), "tools": "hammer"}, None,

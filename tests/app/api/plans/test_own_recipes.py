@@ -43,7 +43,7 @@ async def test_a_recipe_is_shown_as_it_was_sent(api: Api) -> None:
     assert (await api.call("GET", f"{RECIPES}/{OWN['name']}")).json() == recipe
 
 
-@cases("limit", [1, 2, 4, 5, 6, 7, 20])
+@cases("limit", [1, 5, 20])
 async def test_every_page_size_lists_each_recipe_once(api: Api, limit: int) -> None:
     own = [(await made(api, name=f"own-{number}"))["id"] for number in range(3)]
     listed, after = list[str](), dict[str, str]()
@@ -150,24 +150,15 @@ async def test_a_deleted_recipe_starts_no_plan(api: Api) -> None:
     ("changes", "param"),
     [
         ({"name": "reasoning"}, "name"),
-        ({"name": "Tool use"}, "name"),
         ({"name": "REASONING"}, "name"),
         ({"name": "recipe_x"}, "name"),
-        ({"name": "a/b"}, "name"),
-        ({"name": ""}, "name"),
-        ({"purpose": None}, "purpose"),
         ({"method": "grpo"}, "method"),
         ({"extra": 1}, "extra"),
         ({"knobs": {"effort": "mighty"}}, "knobs.effort"),
-        ({"knobs": {"practice_mode": "custom"}}, "knobs.n_epochs"),
         ({"method": "dpo", "options": {}, "knobs": {"creativity": 3}}, "knobs.creativity"),
         ({"options": {}}, "options.grader"),
-        ({"options": {"grader": {"type": "string_chek"}}}, "options.grader.type"),
         ({"options": {"grader": CHECK, "mod": "sync"}}, "options.mod"),
-        ({"options": {"grader": CHECK, "loss": {"type": "no"}}}, "options.loss"),
         ({"sample_curriculum": {"training": rows(9), "validation": rows(12)}}, "sample_curriculum"),
-        ({"sample_curriculum": {"training": rows(201), "validation": rows(12)}}, "sample_curric"),
-        ({"risks": ["a"] * 51}, "risks"),
         ({"purpose": "p" * 300_000}, None),
     ],
 )

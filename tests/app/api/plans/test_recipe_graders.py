@@ -21,7 +21,7 @@ def items(recipe: str) -> list[dict[str, Any]]:
 async def test_the_number_decides_an_answer_of_reasoning(trials: Trials) -> None:
     grader = shipped_recipe("reasoning").options["grader"]
     assert grader["source"] == number_source("answer"), "it reads numbers as `auto` does"
-    for item in items("reasoning"):
+    for item in items("reasoning")[::4]:
         right = item["answer"]
         assert await reward(trials, "reasoning", item, f"5 + 1 = 6, so\n{right:,}") == 1
         assert await reward(trials, "reasoning", item, f"{right}, no:\n{right + 1}") == 0

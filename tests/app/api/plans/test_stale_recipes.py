@@ -14,7 +14,6 @@ RECIPES = "/v1/recipes"
 STALE = [
     ("{knobs,effort}", '"mighty"'),
     ("{options,mode}", '"no"'),
-    ("{sample_curriculum,training}", "[]"),
     ("{note}", "1"),
 ]
 

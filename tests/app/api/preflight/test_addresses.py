@@ -28,12 +28,9 @@ async def test_an_endpoint_that_takes_only_post_is_there(
     ("reply", "code", "words"),
     [
         (Reply(404, {"detail": "Not Found"}), "endpoint_unavailable", "would be answered 404,"),
-        (Reply(405), "endpoint_unavailable", "would be answered 405,"),
         (Reply(401, {"output": "no"}), "endpoint_unavailable", "would be answered 401: check"),
-        (Reply(403, body=b"<html>"), "endpoint_unavailable", "would be answered 403: check"),
         (Reply(body=b"<html>"), "endpoint_failing", "answered 200 without a text `output`: the"),
         (Reply(404, {"output": "no such record"}), None, ""),
-        (Reply(400), None, ""),
         (Reply(500), None, ""),
     ],
 )
@@ -64,17 +61,16 @@ async def test_a_tool_is_called_once_with_arguments_that_it_cannot_run(
     assert report["valid"] is (code != "endpoint_unavailable")
 
 
-@pytest.mark.parametrize("status", [401, 404])
 async def test_a_grader_at_a_wrong_address_is_an_error(
-    api: Api, call: dict[str, Any], customer: EndpointServer, status: int
+    api: Api, call: dict[str, Any], customer: EndpointServer
 ) -> None:
-    customer.script = lambda _: Reply(status)
+    customer.script = lambda _: Reply(404)
     (error,) = (await validate_call(api, call))["errors"]
     assert (error["code"], error["param"]) == (
         "endpoint_unavailable",
         "method.reinforcement.grader",
     )
-    assert f"answered {status}" in error["message"]
+    assert "answered 404" in error["message"]
 
 
 async def test_a_private_address_is_refused_with_the_option_that_allows_it(
@@ -122,26 +118,6 @@ async def test_nested_graders_are_looked_into(
         f"{root}.a.url",
         f"{root}.d.base_url",
     ]
-
-
-async def test_a_judge_that_no_formula_uses_may_be_absent(api: Api, call: dict[str, Any]) -> None:
-    prompt = [{"role": "user", "content": "{{ sample.output_text }}"}]
-    check = {"type": "string_check", "name": "a", "operation": "eq", "reference": "a"}
-    parts: dict[str, Any] = {
-        "a": {**check, "input": "{{sample.output_text}}"},
-        "b": {"type": "score_model", "name": "b", "model": "gpt-absent", "input": prompt},
-    }
-    grader = {"type": "multi", "graders": parts, "calculate_output": "a"}
-    call["method"]["reinforcement"]["grader"] = grader
-    assert (await validate_call(api, call))["errors"] == []
-    made = await api.call("POST", "/v1/fine_tuning/jobs", json=call)
-    assert made.status_code == 200, made.text
-    grader["calculate_output"] = "a + b"
-    [error] = (await validate_call(api, call))["errors"]
-    refused = await api.call("POST", "/v1/fine_tuning/jobs", json=call)
-    absent = ("model_not_found", "method.reinforcement.grader.graders.b.model")
-    assert (error["code"], error["param"]) == absent
-    assert (refused.json()["error"]["code"], refused.json()["error"]["param"]) == absent
 
 
 READS_ANSWER = {"type": "string_check", "operation": "eq", "input": "{{sample.output_text}}"}

@@ -50,36 +50,17 @@ MULTI = {"type": "multi", "name": "both", "calculate_output": "a + b"}
     ("grader", "found"),
     [
         (SOUND, []),
-        (python("return float(smaple == item)"),
-         [("error", "grader_always_fails", "grader.source", "NameError")]),
-        (python("import numpyy", "return 1.0"),
-         [("error", "grader_always_fails", "grader.source", "ModuleNotFoundError")]),
         (python("return item['reference']"),
          [("error", "grader_always_fails", "grader.source", "KeyError: 'reference' (line 2")]),
         (python("return len(item['answer'])"),
          [("warning", "grader_fails", "grader.source", "2 of the 10 rows")]),
-        (python("import json", "return json.loads(sample['output_text'])['score']"),
-         [("warning", "grader_fails", "grader.source", "10 of the 10 rows")]),
-        (python("import re", "return float(re.search('<a>', sample['output_text']).group())"),
-         [("warning", "grader_fails", "grader.source", "AttributeError")]),
         (python("import re", "label = re.search('LABEL: (.+)', sample['output_text'])",
                 "return {'yes': 1, 'no': 0}[label.group(1) if label else None]"),
          [("warning", "grader_fails", "grader.source", "KeyError: None")]),
-        (python("calls = {call: 1 for call in sample.get('output_tools') or []}",
-                "return calls['submit']"),
-         [("warning", "grader_fails", "grader.source", "KeyError: 'submit'")]),
-        (python("lines = [one for one in sample['output_text'].splitlines() if ': ' in one]",
-                "return len(dict(line.split(': ', 1) for line in lines)['Answer'])"),
-         [("warning", "grader_fails", "grader.source", "KeyError: 'Answer'")]),
         ({**MULTI, "graders": {"a": SOUND, "b": python("return item['nothing']")}},
          [("error", "grader_always_fails", "grader.graders.b.source", "KeyError: 'nothing'")]),
-        *((python(f"return {value}"),
-           [("error", "grader_always_fails", "grader.source", words)])
-          for value, words in (
-              ("sample['output_text'] == item.get('answer')", "returned "),
-              ("None", "returned None; a score is a finite number"),
-              ("1e10", "the score 1e+10 is beyond ±1e+09"),
-          )),
+        (python("return 1e10"), [("error", "grader_always_fails", "grader.source",
+                                  "the score 1e+10 is beyond ±1e+09")]),
         (python("return 1.0 if sample['output_text'] == '42' else None"), []),
         (python("return (1"),
          [("error", "invalid_value", "grader.source", "line 2")]),
@@ -108,14 +89,6 @@ async def test_a_part_that_no_formula_uses_is_not_tried(api: Api) -> None:
     report = await validate_call(api, await call_with(api, grader))
     assert report["errors"] == []
     assert [warning["code"] for warning in report["warnings"]] == ["unused_grader"]
-
-
-async def test_a_source_that_cannot_be_compiled_is_reported_beside_other_faults(api: Api) -> None:
-    call = await call_with(api, python("return (1"))
-    report = await validate_call(api, {**call, "seed": -1})
-    assert ("invalid_value", "method.reinforcement.grader.source") in [
-        (fault["code"], fault["param"]) for fault in report["errors"]
-    ]
 
 
 async def test_without_a_sandbox_a_warning_reports_that_nothing_was_tried(

@@ -1,4 +1,3 @@
-import copy
 import json
 from dataclasses import replace
 from difflib import get_close_matches
@@ -109,25 +108,6 @@ async def test_every_fault_is_reported_at_once(api: Api, customer: EndpointServe
     assert await job_count(api) == 0
 
 
-async def test_every_wrong_hyperparameter_is_reported(api: Api, call: dict[str, Any]) -> None:
-    wrong = copy.deepcopy(call)
-    wrong["method"]["reinforcement"]["hyperparameters"] = {
-        "n_epochs": 0,
-        "batch_size": 257,
-        "reasoning_effort": "endless",
-        "eval_samples": 2,
-    }
-    report = await validate_call(api, wrong)
-    root = "method.reinforcement.hyperparameters"
-    assert {fault["param"] for fault in report["errors"]} == {
-        f"{root}.n_epochs",
-        f"{root}.batch_size",
-        f"{root}.reasoning_effort",
-    }
-    # The files are checked all the same.
-    assert report["training_file"]["rows"] == 32
-
-
 async def test_a_foreign_file_is_no_file(api: Api, call: dict[str, Any]) -> None:
     reply = await api.call("POST", PATH, json=call, key=api.other_key)
     faults = reply.json()["errors"]
@@ -162,7 +142,7 @@ async def test_references_are_looked_up_and_inline_rows_leave_no_file(
     ]
 
 
-@cases("body", [b"[]", b"3", b"", b"null", b'"x"'])
+@cases("body", [b"[]", b""])
 async def test_a_body_that_is_no_object_is_refused(api: Api, body: bytes) -> None:
     reply = await api.call("POST", PATH, content=body)
     assert reply.status_code == 400
@@ -173,8 +153,6 @@ async def test_a_body_that_is_no_object_is_refused(api: Api, body: bytes) -> Non
     ("change", "first"),
     [
         ({"method": None}, "method"),
-        ({"method": []}, "method"),
-        ({"method": {"type": "reinforcement", "reinforcement": 7}}, "method.reinforcement"),
         (
             {"method": {"type": "reinforcement", "reinforcement": {"tools": [3, {"name": {}}]}}},
             "method.reinforcement.tools[0]",
@@ -184,7 +162,6 @@ async def test_a_body_that_is_no_object_is_refused(api: Api, body: bytes) -> Non
             "method.reinforcement.grader.type",
         ),
         ({"training_file": {"a": 1}, "model": []}, "model"),
-        ({"training_file": ""}, "training_file"),
     ],
 )
 async def test_no_shape_is_a_500(
@@ -236,21 +213,6 @@ async def test_prompts_are_rendered_with_the_jobs_effort(
     assert [level for level, length in lengths.items() if length == lengths["low"]] == ["low"]
 
 
-@pytest.mark.parametrize(("count", "end"), [(20, "m19."), (21, "m19, …."), (40, "m19, ….")])
-async def test_an_unknown_model_is_answered_with_twenty_names_at_most(
-    database: Database, customer: EndpointServer, call: dict[str, Any], count: int, end: str
-) -> None:
-    names = [f"m{number:02}" for number in range(count)]
-    spec = database.settings.base_models[0].model_copy(update={"aliases": ()})
-    models = tuple(spec.model_copy(update={"name": name}) for name in names)
-    settings = database.settings.model_copy(update={"base_models": models})
-    async with running(replace(database, settings=settings), customer.host_port) as api:
-        (fault,) = (await validate_call(api, {**call, "model": "gpt-9"}))["errors"]
-    assert fault["param"] == "model"
-    listed = ", ".join([*names[:19], end])
-    assert fault["message"].endswith(f"does not exist. Base models here: {listed}")
-
-
 async def test_a_missing_method_is_reported_before_the_faults_of_the_rows(
     api: Api, call: dict[str, Any]
 ) -> None:
@@ -283,17 +245,6 @@ async def test_rows_are_not_judged_for_a_method_that_does_not_exist(
         api, {**call, "method": {"type": "rft"}, "training_file": "file-none"}
     )
     assert [fault["param"] for fault in gone["errors"]] == ["method.type", "training_file"]
-
-
-@pytest.mark.parametrize("key", ["grader", "tools", "reinforcement"])
-async def test_the_path_of_settings_beside_the_method_is_named(
-    api: Api, call: dict[str, Any], key: str
-) -> None:
-    sent = {name: value for name, value in call.items() if name != "method"}
-    reply = await api.call("POST", "/v1/fine_tuning/jobs", json={**sent, key: {"type": "endpoint"}})
-    param = "method.reinforcement" if key == "reinforcement" else f"method.reinforcement.{key}"
-    assert reply.status_code == 400
-    assert f"Did you mean '{param}'? Move it there" in reply.json()["error"]["message"]
 
 
 async def test_a_grader_that_asks_a_server_grades_one_answer(
@@ -342,12 +293,8 @@ def pair(**changed: Any) -> dict[str, Any]:
          "did not have response messages: call_1"),
         ("supervised", {"messages": [USER, called("{a:b}"), REPLY, DONE]},
          "/messages/1/tool_calls/0/function/arguments", "it is not valid JSON"),
-        ("reinforcement", {"messages": [USER, called(), USER]}, "/messages/1/tool_calls",
-         "must be followed by tool messages"),
         ("reinforcement", {"messages": [USER, REPLY, USER]}, "/messages/1/role",
          "must be a response to a preceding message with 'tool_calls'"),
-        ("dpo", pair(input={"messages": [USER, called(), USER]}), "/input/messages/1/tool_calls",
-         "did not have response messages: call_1"),
         ("dpo", pair(preferred_output=[called("[1]")]),
          "/preferred_output/0/tool_calls/0/function/arguments", "not a JSON object"),
     ],
