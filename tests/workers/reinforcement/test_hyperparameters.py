@@ -61,32 +61,6 @@ async def test_rollouts_steps_and_validations_are_as_many_as_requested(runs: Rea
     assert ended.usage.rollouts == 80 + 60 + 40
 
 
-async def test_auto_is_what_is_documented_and_the_job_shows_it(runs: RealRuns) -> None:
-    auto = dict.fromkeys(
-        (
-            *("batch_size", "n_epochs", "compute_multiplier"),
-            *("eval_interval", "eval_samples", "learning_rate_multiplier", "eval_temperature"),
-        ),
-        "auto",
-    )
-    job = await _first_step(runs, hyperparameters={**auto, "reasoning_effort": "default"})
-    assert job.method.options["hyperparameters"] == {
-        "batch_size": 4,
-        "n_epochs": 10,
-        "compute_multiplier": 1.0,
-        "eval_interval": 6,
-        "eval_samples": 1,
-        "eval_temperature": 1.0,
-        "eval_greedy": False,
-        "minibatches": 1,
-        "learning_rate_multiplier": 1.0,
-        "reasoning_effort": "default",
-    }
-    assert job.total_steps == 30
-    assert len(await runs.rollouts(job, "train")) == 4 * 8
-    assert await runs.curve(job, names.LEARNING_RATE) == {1: runs.engine.spec.learning_rate}
-
-
 async def test_the_learning_rate_is_the_optimizers(runs: RealRuns) -> None:
     """Adam's first step moves a weight by the rate, whatever its gradient: B starts at zero."""
     moved = {}
@@ -149,7 +123,7 @@ async def _trained_efforts(runs: RealRuns, job: Job) -> set[str | None]:
 
 async def test_reasoning_effort_changes_the_prompt_and_the_token_limit(runs: RealRuns) -> None:
     prompts, longest, budgets = {}, {}, {}
-    for effort in ("default", "low", "medium", "high"):
+    for effort in ("default", "low", "high"):
         job = await _first_step(runs, hyperparameters={"reasoning_effort": effort})
         rows = await runs.rollouts(job, "valid", 0)
         prompts[effort] = rows[0].prompt_tokens
@@ -158,12 +132,12 @@ async def test_reasoning_effort_changes_the_prompt_and_the_token_limit(runs: Rea
         (trained,) = await _trained_efforts(runs, job)
         assert trained == (None if effort == "default" else effort)
         assert await _prompt_tokens(runs, rows[0].prompt_index, trained) == prompts[effort]
-    assert prompts["default"] < min(prompts[effort] for effort in ("low", "medium", "high"))
-    assert longest == {"default": 8, "low": 4, "medium": 8, "high": 8}
-    assert budgets == {"default": 8, "low": 4, "medium": 8, "high": 16}
+    assert prompts["default"] < min(prompts[effort] for effort in ("low", "high"))
+    assert longest == {"default": 8, "low": 4, "high": 8}
+    assert budgets == {"default": 8, "low": 4, "high": 16}
 
 
-@pytest.mark.parametrize("most", [1, 2, 6])
+@pytest.mark.parametrize("most", [1, 2])
 async def test_episode_steps_are_turns_and_calls(world: World, most: int) -> None:
     """The shipped model asks again and again, because no tool ever says anything of use."""
     (spec,) = shipped_models()
@@ -193,21 +167,18 @@ async def test_episode_steps_are_turns_and_calls(world: World, most: int) -> Non
 
 async def test_a_report_states_its_sampling_and_has_a_greedy_row(runs: RealRuns) -> None:
     sampling = {"eval_samples": 2, "eval_temperature": 0.5, "eval_greedy": True}
-    jobs = [
-        await runs.job(seed=seed, hyperparameters={**sampling, "eval_interval": 9})
-        for seed in (7, 8)
-    ]
+    job = await runs.job(seed=7, hyperparameters={**sampling, "eval_interval": 9})
+    other = await _first_step(runs, seed=8, hyperparameters=sampling)
     # Twenty sampled and ten greedy rollouts of the base, and as many of the tuned model.
     # For the report, twenty more of each.
     rewards = (0.2, 0.2, 0.3, 0.6, 0.6, 0.9, 0.1, 0.1, 0.5, 0.5)
-    ends = [await runs.run(job, Script(valid=rewards)) for job in jobs]
-    assert [ended.status for ended in ends] == [JobStatus.SUCCEEDED] * 2, ends[0].error
-    greedy = [await _sampled(runs, job, "valid_greedy", 0) for job in jobs]
+    ended = await runs.run(job, Script(valid=rewards))
+    assert ended.status is JobStatus.SUCCEEDED, ended.error
+    greedy = [await _sampled(runs, each, "valid_greedy", 0) for each in (job, other)]
     assert len(greedy[0]) == ROWS
     assert greedy[0] == greedy[1], "temperature 0 does not depend on the seed"
-    sampled = [await _sampled(runs, job, "valid", 0) for job in jobs]
+    sampled = [await _sampled(runs, each, "valid", 0) for each in (job, other)]
     assert sampled[0] != sampled[1]
-    job, ended = jobs[0], ends[0]
     assert ended.usage is not None
     assert ended.usage.rollouts == 2 * ROWS * 3 + 2 * 5 * 2 + 2 * ROWS * 2
     report = await runs.report(job)

@@ -8,8 +8,10 @@ from typing import Any
 import psycopg
 import pytest
 
-from app.jobs.jobs import JobStatus
+from app.jobs.jobs import Job, JobStatus
+from app.rollouts.rollouts import RolloutRow
 from app.rollouts.schemas import Rollout
+from app.rollouts.trajectory import TokenRecord
 from tests.support import stack
 from tests.support.runs.real_run import QUIET, RealRuns, Script
 
@@ -66,6 +68,7 @@ async def test_each_position_of_the_curriculum_is_trained_once(
     tokens = await runs.curve(job, "train/tokens")
     assert sum(tokens.values()) == ended.trained_tokens
     _check_advantages([Rollout.of(row) for row in await runs.rollouts(job, "train")])
+    await _check_stored_tokens(runs, job)
     computed = await runs.curve(job, "train/computed_tokens")
     assert all(0 < count < tokens[step] for step, count in computed.items())
 
@@ -84,6 +87,44 @@ def _check_advantages(rollouts: list[Rollout]) -> None:
         else:
             middle = fmean(rewards)
             assert advantages == pytest.approx([reward - middle for reward in rewards])
+
+
+async def _check_stored_tokens(runs: RealRuns, job: Job) -> None:
+    """Checks that each rollout has the tokens of its texts, and that trained ones have ratios."""
+    trained = 0
+    for split in ("train", "valid", "report"):
+        rows = await runs.rollouts(job, split)
+        assert rows
+        async with runs.world.app.tenant(runs.world.tenant) as unit:
+            records = [await unit.rollouts.tokens(row.job_id, row.id) for row in rows]
+        for row, record in zip(rows, records, strict=True):
+            _check_texts(row, record)
+            ratios = [ratio for turn in record.turns for ratio in turn.ratios]
+            assert len(ratios) == row.completion_tokens
+            if row.advantage is None:
+                assert set(ratios) == {None}, split
+            elif row.advantage:
+                trained += 1
+                assert all(ratio is not None for ratio in ratios)
+            if row.advantage and row.trace["trained_step"] == 1:
+                assert ratios == pytest.approx([1.0] * len(ratios), abs=2e-3), (
+                    "the first step trains the policy that sampled"
+                )
+    assert trained > 4
+
+
+def _check_texts(row: RolloutRow, record: TokenRecord) -> None:
+    written = [one for one in row.trace["messages"] if one["role"] == "assistant"]
+    assert len(record.turns) == len(row.trace["turns"])
+    for turn, message, stored in zip(record.turns, written, row.trace["turns"], strict=True):
+        assert len(turn.texts) == len(turn.log_probs) == stored["tokens"]
+        shown = "".join(turn.texts)
+        if "<think>" not in shown:
+            assert shown.strip() == message["content"]
+        assert message["content"] in shown
+        assert message.get("reasoning_content", "") in shown
+        assert all(logprob is not None and logprob <= 0 for logprob in turn.log_probs)
+    assert record.omitted == 0
 
 
 async def test_what_was_begun_ahead_is_forgotten_when_a_job_ends_early(

@@ -160,17 +160,6 @@ async def test_a_job_that_can_learn_nothing_ends_before_its_first_step(
     await _check_unpublished(runs, ended)
 
 
-async def test_the_baseline_that_ended_a_job_can_be_read(runs: RealRuns) -> None:
-    job = await runs.job(grader=GUIDE, hyperparameters=ONE_STEP)
-    await runs.run(job)
-    rows = await runs.rollouts(job, "valid", 0)
-    assert {row.trace["grader_errors"]["form"] for row in rows} == {
-        "'sample.output_json.answer' is not there"
-    }
-    errors = await runs.curve(job, "grader/form/errors/invalid_variable_error", "valid")
-    assert errors == {0: 10.0}
-
-
 async def test_a_claim_after_a_kill_finds_the_same(
     runs: RealRuns, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -192,7 +181,13 @@ async def test_a_claim_after_a_kill_finds_the_same(
     ended = await runs.run(job)
     assert ended.error is not None
     assert (ended.status, ended.error.code) == (JobStatus.FAILED, "nothing_to_learn")
-    assert len(await runs.rollouts(job, "valid", 0)) == ROWS
+    rows = await runs.rollouts(job, "valid", 0)
+    assert len(rows) == ROWS
+    assert {row.trace["grader_errors"]["form"] for row in rows} == {
+        "'sample.output_json.answer' is not there"
+    }
+    errors = await runs.curve(job, "grader/form/errors/invalid_variable_error", "valid")
+    assert errors == {0: 10.0}
 
 
 async def test_few_equal_rewards_are_a_warning_and_nothing_trained_is_a_failure(
@@ -215,13 +210,10 @@ async def test_few_equal_rewards_are_a_warning_and_nothing_trained_is_a_failure(
     await _check_unpublished(runs, ended)
 
 
-@pytest.mark.parametrize("options", [{"action": "warn"}, {"untrained_groups": 5}])
-async def test_rollouts_that_were_lost_are_named_before_the_cure(
-    runs: RealRuns, options: dict[str, Any]
-) -> None:
+async def test_rollouts_that_were_lost_are_named_before_the_cure(runs: RealRuns) -> None:
     """A fault of the customer's server, beside which the rows may be as good as any."""
     stop = {**QUIET, "grader_errors": {"share": 0.5, "steps": 1}}
-    job = await runs.job(stop=stop, nothing_to_learn=options)
+    job = await runs.job(stop=stop, nothing_to_learn={"untrained_groups": 5})
     ended = await runs.run(job, EveryOtherFails(valid=(0.0,), train=lambda _: 0.0))
     (collapsed,) = [one for one in await runs.events(job) if (one.data or {}).get("stop_rule")]
     assert (collapsed.level, collapsed.data and collapsed.data["step"]) == ("warn", 1)
@@ -243,7 +235,6 @@ async def test_rollouts_that_were_lost_are_named_before_the_cure(
     [
         ({"equal_rewards": 10}, 0, "All 10 validation rollouts of the base model earned 0: "),
         ({"untrained_groups": 5}, 1, "The first 5 groups trained nothing: no group had"),
-        ({"action": "warn", "equal_rewards": 10}, 2, "Nothing was learned, so no model is"),
         ({"action": "off", "untrained_groups": 1}, 2, "Nothing was learned, so no model is"),
     ],
 )

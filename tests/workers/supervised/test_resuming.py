@@ -29,6 +29,7 @@ async def _weights(runs: SupervisedRuns, job: Job) -> bytes:
 async def test_a_run_that_is_killed_and_paused_ends_with_the_same_bytes(
     runs: SupervisedRuns, kind: str, rows: tuple[Any, Any]
 ) -> None:
+    """The base model's new settings are for new jobs."""
     whole = await runs.run(await runs.job(kind, *rows, hyperparameters=FAST))
     assert whole.status is JobStatus.SUCCEEDED, whole.error
 
@@ -39,7 +40,8 @@ async def test_a_run_that_is_killed_and_paused_ends_with_the_same_bytes(
         await unit.jobs.request_stop(job.id, StopRequest.PAUSE)
     assert (await runs.world.read(job)).status is JobStatus.PAUSED
     await runs.read.resume(job)
-    ended = await runs.run(job)
+    changed = {"learning_rate": 0.5, "lora_rank": 4, "lora_alpha": 32.0}
+    ended = await runs.run(job, spec=runs.engine.spec.model_copy(update=changed))
     assert ended.status is JobStatus.SUCCEEDED, ended.error
     assert await _weights(runs, ended) == await _weights(runs, whole)
     for name, split in (("train/loss", "train"), ("train/loss", "valid"), ("batch/loss", "valid")):
@@ -53,24 +55,24 @@ async def test_a_run_that_is_killed_and_paused_ends_with_the_same_bytes(
     assert {**ours, "job_id": ""} == {**theirs, "job_id": ""}
 
 
-async def test_a_base_models_new_settings_are_for_new_jobs(runs: SupervisedRuns) -> None:
-    whole = await runs.run(await runs.job("supervised", *CHATS, hyperparameters=FAST))
-    job = await runs.job("supervised", *CHATS, hyperparameters=FAST)
-    await runs.killed_at(job, 2)
-    changed = {"learning_rate": 0.5, "lora_rank": 4, "lora_alpha": 32.0}
-    ended = await runs.run(job, spec=runs.engine.spec.model_copy(update=changed))
-    assert ended.status is JobStatus.SUCCEEDED, ended.error
-    assert await _weights(runs, ended) == await _weights(runs, whole)
-
-
 async def test_a_resumed_run_computes_as_it_began_on_a_machine_that_would_choose_otherwise(
     runs: SupervisedRuns,
 ) -> None:
+    """The way to compute is part of what a resume compares; a state that was saved without it
+    counts as the same.
+    """
     forced = ComputeSettings(measure=False, trainer_products="torch", trainer_threads=2)
     began = replace(runs, compute=forced)
     whole = await began.run(await runs.job("supervised", *CHATS, hyperparameters=FAST))
     job = await runs.job("supervised", *CHATS, hyperparameters=FAST)
     await began.killed_at(job, 2)
+    (state,) = runs.world.settings.objects_dir.rglob(f"{job.id}/step-000002-*/state/trainer.json")
+    settings = json.loads(state.read_text())["settings"]
+    assert settings["computes"] == {"products": "torch", "threads": 2}
+    current = TrainerSettings(**settings)
+    assert current.differences({**settings, "computes": None}) == []
+    other = {**settings, "computes": {"products": "torch", "threads": 1}}
+    assert current.differences(other) == ["computes"]
     ended = await runs.run(job)
     assert ended.status is JobStatus.SUCCEEDED, ended.error
     assert await _weights(runs, ended) == await _weights(runs, whole)
@@ -80,24 +82,6 @@ async def test_a_resumed_run_computes_as_it_began_on_a_machine_that_would_choose
         "reasons": [],
         "processors": [f"trainer: {machine}, torch products, 2 threads"],
     }
-    # The thread that computes is that of this process, and keeps the number that was forced.
-    one = replace(runs, compute=ComputeSettings(measure=False, trainer_threads=1))
-    today = await one.run(await runs.job("supervised", *CHATS, hyperparameters=FAST))
-    assert today.reproducibility is not None
-    assert today.reproducibility["processors"] == [f"trainer: {machine}, onednn products, 1 thread"]
-
-
-async def test_the_way_to_compute_is_part_of_what_a_resume_compares(runs: SupervisedRuns) -> None:
-    """A state that was saved without it counts as the same."""
-    job = await runs.job("supervised", *CHATS, hyperparameters=FAST)
-    await runs.killed_at(job, 2)
-    (state,) = runs.world.settings.objects_dir.rglob(f"{job.id}/step-000002-*/state/trainer.json")
-    settings = json.loads(state.read_text())["settings"]
-    assert settings["computes"] == {"products": "onednn", "threads": 1}
-    current = TrainerSettings(**settings)
-    assert current.differences({**settings, "computes": None}) == []
-    other = {**settings, "computes": {"products": "torch", "threads": 1}}
-    assert current.differences(other) == ["computes"]
 
 
 async def test_a_cancelled_run_writes_nothing_more(runs: SupervisedRuns) -> None:
@@ -140,32 +124,10 @@ class SlowSaves:
 async def test_state_that_takes_long_to_save_is_saved_rarely_and_nothing_is_lost(
     runs: SupervisedRuns, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Eight steps in two epochs: the first step is saved, then the ends of the epochs alone."""
+    """Eight steps in two epochs: saved are the first step, the one before a pause, and the ends of
+    the epochs.
+    """
     whole = await runs.run(await runs.job("supervised", *CHATS, hyperparameters=FAST))
-    saves, rare = SlowSaves(monkeypatch), replace(runs, save_share=0.05)
-    ended = await rare.run(await rare.job("supervised", *CHATS, hyperparameters=FAST))
-    assert saves.steps == [1, 4, 8]
-
-    job = await rare.job("supervised", *CHATS, hyperparameters=FAST)
-    await rare.killed_at(job, 4)
-    assert (await rare.world.read(job)).step == 4
-    resumed = await rare.run(job)
-
-    for tuned in (ended, resumed):
-        assert tuned.status is JobStatus.SUCCEEDED, tuned.error
-        assert await _weights(runs, tuned) == await _weights(runs, whole)
-        assert tuned.trained_tokens == whole.trained_tokens
-        for name, split in (("train/loss", "train"), ("batch/loss", "valid")):
-            found, expected = [await runs.read.curve(j, name, split) for j in (tuned, whole)]
-            assert found == expected
-        messages = [event.message for event in await runs.read.events(tuned)]
-        steps = [message.split(":")[0] for message in messages if message.startswith("Step ")]
-        assert steps == [f"Step {n}/8" for n in range(1, 9)]
-
-
-async def test_a_pause_saves_the_steps_before_it(
-    runs: SupervisedRuns, monkeypatch: pytest.MonkeyPatch
-) -> None:
     saves, rare = SlowSaves(monkeypatch), replace(runs, save_share=0.05)
     stop = {"max_steps": {"steps": 3, "action": "pause"}}
     job = await rare.job("supervised", *CHATS, hyperparameters=FAST, stop=stop)
@@ -173,8 +135,19 @@ async def test_a_pause_saves_the_steps_before_it(
     assert (paused.status, paused.step) == (JobStatus.PAUSED, 3)
     assert saves.steps == [1, 3]
     await runs.read.resume(job)
-    ended = await rare.run(job)
-    assert (ended.status, ended.step) == (JobStatus.SUCCEEDED, 8)
+    await rare.killed_at(job, 4)
+    assert (await rare.world.read(job)).step == 4
+    tuned = await rare.run(job)
+    assert tuned.status is JobStatus.SUCCEEDED, tuned.error
+    assert saves.steps[-1] == 8
+    assert await _weights(runs, tuned) == await _weights(runs, whole)
+    assert tuned.trained_tokens == whole.trained_tokens
+    for name, split in (("train/loss", "train"), ("batch/loss", "valid")):
+        found, expected = [await runs.read.curve(one, name, split) for one in (tuned, whole)]
+        assert found == expected
+    messages = [event.message for event in await runs.read.events(tuned)]
+    steps = [message.split(":")[0] for message in messages if message.startswith("Step ")]
+    assert steps == [f"Step {n}/8" for n in range(1, 9)]
 
 
 def test_saving_takes_its_share_of_the_time_at_most() -> None:

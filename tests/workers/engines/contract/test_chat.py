@@ -85,12 +85,12 @@ def test_what_an_engine_reads_and_writes_is_what_the_renderer_does(
     """
     renderer = Renderer(parrot.spec.path, tool_parser="hermes", chat_template=None)
     messages, seen = TOOL_TURNS[:1], {"calls": 0, "none": 0, "broken": 0}
-    for seed in range(40):
+    for seed in range(20):
         reply = ask(
             client,
             messages,
             tools=[LOOKUP],
-            temperature=0.6 + seed / 40,
+            temperature=0.6 + seed / 20,
             seed=seed,
             max_completion_tokens=60,
             extra_body={"return_token_ids": True},
@@ -135,7 +135,7 @@ def test_a_conversation_is_read_with_its_reasoning_and_refusals(
     assert "It is a sum." in renderer.decode(reply["prompt_token_ids"])
 
 
-@pytest.mark.parametrize("effort", [None, "low", "medium", "high"])
+@pytest.mark.parametrize("effort", [None, "low", "high"])
 async def test_an_effort_is_rendered_as_the_rollouts_have_it(
     gateway: HttpInference, parrot: World, effort: str | None
 ) -> None:
@@ -197,7 +197,6 @@ def test_streamed_tool_calls_add_up(client: OpenAI) -> None:
 @pytest.mark.parametrize(
     ("stop", "expected"),
     [
-        ([" is"], "The answer"),
         (["swer is 4", "xyz"], "The an"),
         (["k.", "zzz"], "The answer is 42, I thin"),
     ],

@@ -105,7 +105,7 @@ async def test_steps_without_different_rewards_are_warned_about_once(runs: RealR
     assert ended.ended_early is None
 
 
-@pytest.mark.parametrize("action", ["pause", "stop"])
+@pytest.mark.parametrize("action", [pytest.param("pause", marks=pytest.mark.long), "stop"])
 async def test_what_was_found_before_a_kill_is_done_by_the_next_claim(
     runs: RealRuns, action: str
 ) -> None:

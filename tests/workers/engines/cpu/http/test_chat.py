@@ -3,7 +3,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from openai import AuthenticationError, BadRequestError, InternalServerError, NotFoundError, OpenAI
+from openai import AuthenticationError, BadRequestError, InternalServerError, OpenAI
 
 from app.models.models import BaseModelSpec
 from app.rollouts.renderer import Renderer
@@ -97,12 +97,6 @@ def test_a_prompt_with_too_many_characters_is_refused_unencoded(
     assert len(encoded) == 1
 
 
-def test_tool_choice_none_leaves_calls_as_text(client: OpenAI) -> None:
-    message = ask(client, TOOL_TURNS[:1], tools=[LOOKUP], tool_choice="none").choices[0].message
-    assert message.tool_calls is None
-    assert message.content.startswith("Looking.\n<tool_call>")
-
-
 def test_reasoning_is_separated_and_counted(client: OpenAI, engine: tuple[str, Path]) -> None:
     reply = ask(client, THINKING[:1])
     assert reply.choices[0].message.content == "The answer is 42."
@@ -110,30 +104,6 @@ def test_reasoning_is_separated_and_counted(client: OpenAI, engine: tuple[str, P
     renderer = Renderer(str(engine[1]), tool_parser="hermes", chat_template=None)
     expected = renderer.count_tokens("<think>\nI should add.\n</think>")
     assert reply.usage.completion_tokens_details.reasoning_tokens == expected
-
-
-def test_a_broken_call_is_plain_content(client: OpenAI) -> None:
-    choice = ask(client, BROKEN[:1], tools=None).choices[0]
-    assert choice.message.tool_calls is None
-    assert choice.message.content == BROKEN[1]["content"]
-    assert choice.finish_reason == "stop"
-
-
-def test_streamed_content_adds_up(client: OpenAI) -> None:
-    chunks = chunks_of(client, THINKING[:1], stream_options={"include_usage": True})
-    *chunks, last = chunks
-    assert chunks[0].choices[0].delta.role == "assistant"
-    pieces = [chunk.choices[0].delta.content or "" for chunk in chunks]
-    assert "".join(pieces) == "The answer is 42."
-    assert len([piece for piece in pieces if piece]) > 3
-    assert chunks[-1].choices[0].finish_reason == "stop"
-    assert (last.choices, last.usage.completion_tokens > 10) == ([], True)
-
-
-def test_a_broken_call_streams_as_content(client: OpenAI) -> None:
-    chunks = chunks_of(client, BROKEN[:1], tools=None)
-    content = "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
-    assert content == BROKEN[1]["content"]
 
 
 def _unstreamed(reply: Any) -> dict[str, Any]:
@@ -179,10 +149,10 @@ SETTINGS: list[dict[str, Any]] = [
     {"temperature": 0, "max_completion_tokens": 4},
     *(
         {"temperature": 1.1, "seed": seed, "top_p": 0.95, "stop": ["er", " P0"]}
-        for seed in range(8)
+        for seed in range(3)
     ),
-    *({"temperature": 1.6, "seed": seed, "stop": ["t", "the", "42"]} for seed in range(8)),
-    *({"temperature": 1.4, "seed": seed} for seed in range(8)),
+    *({"temperature": 1.6, "seed": seed, "stop": ["t", "the", "42"]} for seed in range(3)),
+    *({"temperature": 1.4, "seed": seed} for seed in range(3)),
 ]
 
 
@@ -236,29 +206,7 @@ def test_a_lone_end_of_reasoning_is_content(client: OpenAI) -> None:
     assert _combined(chunks)["content"] == LONE_END[1]["content"]
 
 
-def test_errors_are_the_clients_own(client: OpenAI, engine: tuple[str, Path]) -> None:
-    with pytest.raises(NotFoundError, match="does not exist"):
-        client.chat.completions.create(model="x", messages=[{"role": "user", "content": "a"}])
-    faults: list[dict[str, Any]] = [
-        {"messages": []},
-        {"messages": [{"role": "user", "content": "a"}], "tool_choice": "required"},
-        {"messages": [{"role": "user", "content": "a"}], "n": 2},
-        {"messages": [{"role": "user", "content": "a"}], "tools": [{"type": "function"}]},
-        {"messages": [{"role": "user", "content": [{"type": "image_url"}]}]},
-        {"messages": [{"content": "a"}]},
-        {"messages": [{"role": "user", "content": "12 " * 2000}]},
-        {
-            "messages": [{"role": "user", "content": "a"}],
-            "response_format": {"type": "json_object"},
-        },
-        {
-            "messages": [{"role": "user", "content": "a"}],
-            "extra_body": {"chat_template_kwargs": {"messages": []}},
-        },
-    ]
-    for bad in faults:
-        with pytest.raises(BadRequestError):
-            client.chat.completions.create(model="parrot", **bad)
+def test_another_key_is_refused(engine: tuple[str, Path]) -> None:
     with (
         OpenAI(base_url=f"{engine[0]}/v1", api_key="wrong", max_retries=0) as stranger,
         pytest.raises(AuthenticationError),
@@ -272,11 +220,7 @@ def test_errors_are_the_clients_own(client: OpenAI, engine: tuple[str, Path]) ->
         ({"tool_choice": "required"}, "tool_choice"),
         ({"n": 2}, "n"),
         ({"response_format": {"type": "json_object"}}, "response_format"),
-        ({"presence_penalty": 0.5}, "presence_penalty"),
-        ({"logit_bias": {"1": 5}}, "logit_bias"),
-        ({"extra_body": {"top_k": 5}}, "top_k"),
         ({"extra_body": {"min_tokens": 5}}, "min_tokens"),
-        ({"extra_body": {"ignore_eos": True}}, "ignore_eos"),
     ],
 )
 def test_what_this_engine_lacks_is_refused_by_name(
