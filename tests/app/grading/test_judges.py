@@ -224,6 +224,7 @@ def test_an_answer_that_does_not_end_with_the_coded_object_has_no_verdict(said: 
 
 @pytest.mark.parametrize(
     "said",
+    ['{"KEY": 2}\n{"KEY": 10}', '<think>{"KEY": 10}? No.</think>{"KEY": 2}', '{"KEY": 2}\n' * 101],
 )
 def test_verdicts_that_differ_are_none(said: str) -> None:
     with pytest.raises(UnreadableAnswer, match=DIFFERENT):

@@ -147,10 +147,11 @@ def _environment_of_the_child(world: World, monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setenv(name, value)
 
 
-async def test_a_child_stopped_in_a_transaction_is_replaced_within_three_leases(
-    world: World, tmp_path: Path
+@pytest.mark.parametrize("work", ["idle", "inside"])
+async def test_a_stopped_child_is_replaced_within_three_leases(
+    world: World, tmp_path: Path, work: str
 ) -> None:
-    async with supervised(world, tmp_path / "started", "inside") as child:
+    async with supervised(world, tmp_path / "started", work) as child:
         os.kill(child.pid, signal.SIGSTOP)
         await child.ended()
         assert child.calls.count <= 3 * CALLS_PER_LEASE
@@ -196,16 +197,16 @@ async def test_the_pulse_continues_during_a_computation(world: World, tmp_path: 
 async def test_a_child_without_progress_is_killed_with_its_last_achievement(
     world: World, tmp_path: Path
 ) -> None:
-    patience = replace(RESPONSIVE, progress_s=3.0)
+    patience = replace(RESPONSIVE, progress_s=5.0)
     async with supervised(world, tmp_path / "started", "marking", patience) as child:
-        while child.calls.count < 2 * CALLS_PER_LEASE:  # longer than a process without progress has
+        while child.calls.count < 3 * CALLS_PER_LEASE:  # longer than a process without progress has
             assert not child.running.done()
             await asyncio.sleep(0.1)
         await asyncio.to_thread((tmp_path / "started.stop").touch)
         await child.ended()
     [message] = await world.messages(child.job)
     assert message.startswith(
-        "The run made no progress for 3 s after 'last achievement'. Its process was ended."
+        "The run made no progress for 5 s after 'last achievement'. Its process was ended."
     )
     assert (await world.read(child.job)).attempts == 1
 
