@@ -9,6 +9,7 @@ import ssl
 import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from concurrent.futures import Future
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -127,20 +128,20 @@ async def endpoint(
 @contextmanager
 def endpoint_in_thread(script: Script, *, port: int = 0) -> Iterator[EndpointServer]:
     """Serves `script` on a loop of its own, so that its work is not counted as the caller's."""
-    started, done = threading.Event(), threading.Event()
-    servers: list[EndpointServer] = []
+    started, done = Future[EndpointServer](), threading.Event()
 
     async def serve() -> None:
-        async with endpoint(script, port=port) as server:
-            servers.append(server)
-            started.set()
-            await asyncio.to_thread(done.wait)
+        try:
+            async with endpoint(script, port=port) as server:
+                started.set_result(server)
+                await asyncio.to_thread(done.wait)
+        except OSError as error:
+            started.set_exception(error)  # the port is taken
 
     thread = threading.Thread(target=asyncio.run, args=(serve(),))
     thread.start()
-    started.wait()
     try:
-        yield servers[0]
+        yield started.result()
     finally:
         done.set()
         thread.join()

@@ -141,7 +141,12 @@ async def test_a_call_that_cannot_be_made_is_refused(
 
 
 async def test_a_tools_other_keys_are_accepted_and_sent_nowhere(database: Database) -> None:
-    tool: dict[str, Any] = {"description": "Finds.", "parameters": {"type": "object"}, "rate_limit": 5, "note": "n"}
+    tool: dict[str, Any] = {
+        "description": "Finds.",
+        "parameters": {"type": "object"},
+        "rate_limit": 5,
+        "note": "n",
+    }
     answer, (request,), _ = await run_tool(database, lambda _: Reply(json={"output": "o"}), **tool)
     assert (answer["status"], answer["output"]) == (200, "o")
     assert request.json == {
