@@ -49,8 +49,8 @@ def test_the_work_grows_with_the_texts_and_not_with_their_length(
         return signature(pieces)
 
     monkeypatch.setattr(room, "_signature", counted)
-    clusters({str(number): " ".join(prompt(number, 50_000)) for number in range(2)})
-    assert hashed == [25_000] * 2
+    clusters({str(number): " ".join(prompt(number, 50_000)) for number in range(8)})
+    assert hashed == [25_000] * 8
 
 
 ENGLISH = [f"{one}{two}" for one in ("ba", "lo", "ki", "mu", "re") for two in "bcdfghklmnprst"]

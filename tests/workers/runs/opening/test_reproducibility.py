@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
+import torch
 
 from app.jobs.results import EngineMachine
 from app.models.engine import EngineUnavailable
@@ -25,6 +26,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TinyEngine]:
 async def test_a_run_records_what_its_engine_found_on_this_machine(
     world: World, engine: TinyEngine
 ) -> None:
+    torch.set_num_threads(1)  # an earlier test of the process may have left another number
     runs = RealRuns(world, engine)
     job = await runs.job()
     assert job.reproducibility is None
