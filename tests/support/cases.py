@@ -87,7 +87,7 @@ def _noted(name: str, faults: list[Exception]) -> Iterator[None]:
     # `pytest.Subtests` captures the output anew for each case, which costs more than most cases.
     try:
         yield
-    except Exception as fault:  # noqa: BLE001
+    except Exception as fault:  # noqa: BLE001 - any fault of a case
         fault.add_note(f"in the case {name}")
         faults.append(fault)
 
