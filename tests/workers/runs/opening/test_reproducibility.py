@@ -10,7 +10,7 @@ from app.models.engine import EngineUnavailable
 from app.models.engine_http import HttpInference
 from tests.support.runs.real_run import RealRuns, TinyEngine, tiny_engine
 from tests.support.runs.world import World
-from workers.compute import describe_processor, is_accelerated
+from workers.compute import describe_processor, is_accelerated, run_on_compute_thread
 from workers.runs import opening as reproducibility
 from workers.runs.opening import record_reproducibility
 
@@ -26,7 +26,8 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TinyEngine]:
 async def test_a_run_records_what_its_engine_found_on_this_machine(
     world: World, engine: TinyEngine
 ) -> None:
-    torch.set_num_threads(1)  # an earlier test of the process may have left another number
+    # An earlier test of the process may have left another number; it belongs to a thread.
+    await run_on_compute_thread(torch.set_num_threads, 1)
     runs = RealRuns(world, engine)
     job = await runs.job()
     assert job.reproducibility is None
