@@ -4,6 +4,7 @@ A message contains an id only. A lost message does not lose a job: the sweeper s
 """
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any, Final, Protocol
 
 import structlog
@@ -75,6 +76,8 @@ class CeleryJobQueue:
         self._redis: Redis = Redis.from_url(
             redis_url, socket_timeout=BROKER_TIMEOUT_S, socket_connect_timeout=BROKER_TIMEOUT_S
         )
+        self._unsent: list[tuple[str, tuple[str, ...], str]] = []
+        self._sending = asyncio.Lock()
 
     async def aclose(self) -> None:
         await self._redis.aclose()
@@ -117,10 +120,22 @@ class CeleryJobQueue:
         return frozenset(queue["name"] for queues in replies.values() for queue in queues)
 
     async def _notify(self, task: str, *subject: str, queue: str) -> None:
-        try:
-            async with asyncio.timeout(2 * BROKER_TIMEOUT_S):
-                await asyncio.to_thread(
-                    self._celery.send_task, task, args=subject, queue=queue, retry=False
+        """The first that waits sends for all: threads side by side would slow the requests."""
+        self._unsent.append((task, subject, queue))
+        async with self._sending:
+            messages, self._unsent = self._unsent, []
+            if not messages:
+                return
+            try:
+                async with asyncio.timeout(2 * BROKER_TIMEOUT_S):
+                    await asyncio.to_thread(self._send, messages)
+            except (KombuError, RedisError, OSError, TimeoutError) as error:
+                unsent = [(task, *subject) for task, subject, _ in messages]
+                log.warning("messages not sent", unsent=unsent, error=type(error).__name__)
+
+    def _send(self, messages: Sequence[tuple[str, tuple[str, ...], str]]) -> None:
+        with self._celery.producer_pool.acquire(block=True) as producer:
+            for task, subject, queue in messages:
+                self._celery.send_task(
+                    task, args=subject, queue=queue, retry=False, producer=producer
                 )
-        except (KombuError, RedisError, OSError, TimeoutError) as error:
-            log.warning("notification not sent", task=task, ids=subject, error=type(error).__name__)
