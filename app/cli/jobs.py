@@ -1,6 +1,5 @@
 """`agent-rft jobs`: lists, changes, creation, curves and the report."""
 
-import contextlib
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -94,9 +93,11 @@ def _uploaded(
     finally:
         if not keep:
             for file_id in ids.values():
-                with contextlib.suppress(ServiceError):
+                try:
                     service.delete(f"{FILES}/{path_of(file_id)}")
                     note(f"deleted {file_id} again")
+                except ServiceError as failure:
+                    note(f"{file_id} stays: {failure}")
 
 
 def _check(remote: Remote, service: "Service", body: dict[str, Any]) -> int:

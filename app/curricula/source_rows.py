@@ -103,8 +103,6 @@ class SourceRows:
         return self._mapped(self._unfilled(record, nested), columns, line)
 
     def _unfilled(self, record: Json, names: Collection[str | None]) -> Json:
-        if self._reading.format != "parquet":
-            return record
         return {
             name: without_nulls(value) if name in names else value for name, value in record.items()
         }

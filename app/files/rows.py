@@ -13,6 +13,7 @@ from app.jobs.supervised import TrainOn
 from app.kit.fields import Json
 from app.kit.fields import Path as FieldPath
 from app.kit.fields import pointer as pointer_of
+from app.kit.json_schemas import without_nulls
 from app.kit.strict_json import is_too_deep, strict_loads
 from app.kit.texts import has_nul
 
@@ -80,6 +81,9 @@ def load_line(line: bytes, number: int) -> dict[str, Any]:
     unstorable = _unstorable(item)
     if unstorable is not None:
         raise DatasetError(number, "", unstorable)
+    for owner in (item, item.get("input")):
+        if isinstance(owner, dict) and isinstance(owner.get("tools"), list):
+            owner["tools"] = without_nulls(owner["tools"])
     return item
 
 

@@ -151,8 +151,8 @@ class JsonlCheck:
             raise self._refused(line, "is not valid UTF-8") from None
         except msgspec.ValidationError:
             raise self._refused(line, "is not a dictionary") from None
-        except (msgspec.DecodeError, RecursionError):
-            raise self._refused(line, "is not valid JSON") from None
+        except (msgspec.DecodeError, RecursionError) as error:
+            raise self._refused(line, f"is not valid JSON: {error}") from None
         self._rows += 1
         for purpose, limit in _MAX_ROWS.items():
             if self._rows == limit + 1:

@@ -155,6 +155,14 @@ def answered_number(text: str) -> Decimal | Fraction | None:
 
 
 def is_answer(text: str) -> bool:
-    """Returns whether a reference is a number, or marks one as the answer of its text."""
-    is_marked = marked(plain(text)) is not None
-    return (answered_number(text) if is_marked else number_of(text)) is not None
+    """Returns whether a reference is a number, or marks one as the answer of its text. A marked
+    formula such as `2x+3` is none, though an answer's last number would be read.
+    """
+    inner = marked(plain(text))
+    if inner is None:
+        return number_of(text) is not None
+    shown = BRACKETS.sub("", inner).rpartition("=")[2]
+    first = NUMBER.search(shown)
+    if first is None or not MARKUP.fullmatch(shown, 0, first.start()):
+        return False
+    return value_of(first) is not None and REMARK.match(shown, first.end()) is not None

@@ -1,6 +1,7 @@
 """Requests to judge models and their replies, in Chat Completions form."""
 
 import asyncio
+import contextlib
 import json
 import random
 import time
@@ -19,6 +20,7 @@ from app.kit.errors import RequestError, Unavailable
 from app.kit.fields import chat_url
 from app.kit.http import is_client_error, is_success
 from app.kit.redaction import Echoes
+from app.kit.replies import error_reply, wrong_reply
 from app.models.chat import reported_tokens
 from app.models.engine import AdapterCache, AdapterMissing, Inference
 from app.models.models import TunedModel
@@ -72,13 +74,23 @@ def _text_of(content: Any) -> str:
 def read_reply(reply: EgressReply) -> JudgeReply | EgressReply:
     if is_client_error(reply.status):
         return reply
-    if not is_success(reply.status):
-        raise EndpointFault(FaultKind.BAD_REPLY, f"answered {reply.status}", status=reply.status)
+    content = None
+    if is_success(reply.status):
+        with contextlib.suppress(ValueError, RecursionError):
+            content = json.loads(reply.body)
     try:
-        content = json.loads(reply.body)
-    except (ValueError, RecursionError):
-        content = None
-    return read_completion(content, latency_s=reply.latency_s)
+        return read_completion(content, latency_s=reply.latency_s)
+    except EndpointFault:
+        raise wrong_reply(reply, "a message in", "choices") from None
+
+
+def read_operators_reply(reply: EgressReply) -> JudgeReply | EgressReply:
+    """Quotes nothing of the operator's own server to a customer."""
+    try:
+        return read_reply(reply)
+    except EndpointFault as fault:
+        fault.quoted = ""
+        raise
 
 
 _FIRST_WAIT_S: Final = 0.2
@@ -169,7 +181,7 @@ class RoutedJudges:
         question: JudgeQuestion,
         headers: Mapping[str, str],
     ) -> JudgeReply:
-        body = question.body(question.model)
+        body, is_operators = question.body(question.model), endpoints is not self._endpoints
         request = EndpointRequest(
             headers=headers,
             body=await asyncio.to_thread(lambda: json.dumps(body, separators=(",", ":")).encode()),
@@ -178,7 +190,9 @@ class RoutedJudges:
         )
         try:
             answer = await endpoints.endpoint(chat_url(base_url)).call(
-                request, read_reply, signer=self._signer
+                request,
+                read_operators_reply if is_operators else read_reply,
+                signer=self._signer,
             )
         except EndpointFault as fault:
             raise JudgeFault(fault.kind, fault.message) from fault
@@ -186,8 +200,11 @@ class RoutedJudges:
             case JudgeReply() as reply:
                 # On a thread: a reply may be long, and other calls wait for this loop.
                 return await asyncio.to_thread(_without_echoes, reply, headers, base_url)
-            case EgressReply(status=status):
-                raise _Refused(FaultKind.ERROR, f"answered {status}")
+            case EgressReply() as refusal:
+                fault = error_reply(refusal)
+                fault.quoted = "" if is_operators else fault.quoted
+                fault.hide(Echoes(headers, base_url).hidden_in)
+                raise _Refused(fault.kind, fault.message) from fault
             case _:
                 assert_never(answer.value)
 

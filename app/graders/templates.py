@@ -107,7 +107,8 @@ _SHOWN: Final = 80
 
 _FILLED_IN: Final = (("messages",), ("tools",))
 """Steps to what `grader_item` fills in with nulls."""
-_STATEMENT: Final = re.compile(r"\{[%#]|[%#]\}")
+_STATEMENT: Final = re.compile(r"\{%|\{#[^{}]*#\}")
+"""`%}` alone ends a box of LaTeX, and `{#name}` is an anchor."""
 
 
 class TemplateError(ValueError):

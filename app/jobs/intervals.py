@@ -91,8 +91,8 @@ _LINEAR: Final = 1e-4
 _FAR: Final = 20.0
 """Deviations of the sum from 0, beyond which its tail is below 1e-9 (about exp(-20))."""
 _NEGLIGIBLE: Final = 1e-9
-_CLOSE_INTERVALS: Final = 1e-6
-_MOST_STEPS_INTERVALS: Final = 60
+_QUANTILE_TOLERANCE: Final = 1e-6
+_MOST_ITERATIONS: Final = 60
 _NORMAL: Final = NormalDist()
 
 
@@ -150,10 +150,10 @@ def _lower_limit(kinds: Kinds, low: float, tail: float) -> float:
     # The probability is close to that of a normal variable, so that its quantile is nearly a line.
     at_below, at_above = _NORMAL.inv_cdf(_NEGLIGIBLE) - target, _score(counts, mean) - target
     was_below: bool | None = None
-    for _ in range(_MOST_STEPS_INTERVALS):
+    for _ in range(_MOST_ITERATIONS):
         between = (below * at_above - above * at_below) / (at_above - at_below)
         found = _score(counts, between) - target
-        if abs(found) <= _CLOSE_INTERVALS:
+        if abs(found) <= _QUANTILE_TOLERANCE:
             return between
         is_below = found < 0
         # An end that stays twice counts half (the Illinois method), so that both ends move.

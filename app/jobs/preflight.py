@@ -53,6 +53,14 @@ class ItemField:
     def shown(self) -> str:
         return f"'{{{{{self.placeholder.text[:80]}}}}}'"
 
+    @property
+    def key(self) -> str:
+        return str(self.placeholder.steps[0])[:80] if self.placeholder.steps else ""
+
+    @property
+    def absent(self) -> str:
+        return "null, NaN and a blank are none" if self.is_reference else "null is none"
+
 
 @dataclass(frozen=True, slots=True)
 class RowNeeds:
@@ -141,13 +149,13 @@ class RowFaults:
 
     def found(self, label: str) -> Iterator[PreflightIssue]:
         for entry, rows in zip(self._needs.fields, self._missing, strict=True):
-            if rows.count == self._rows and rows.count:
+            if rows.count == self._rows and rows.count and entry.key not in self._names:
                 message = f"{entry.shown}: no row of the {label} file has it.{self._cure(entry)}"
                 yield PreflightIssue("error", INVALID_VARIABLE, message, entry.param, None)
             elif rows.count:
                 message = (
                     f"{entry.shown}: {rows.count} of {self._rows} rows of the {label} file lack it "
-                    f"({rows.listed}). Give it to every row: null, NaN and a blank are none."
+                    f"({rows.listed}). Give it to every row: {entry.absent}."
                 )
                 yield PreflightIssue("error", INVALID_VARIABLE, message, entry.param, rows.lines[0])
         told = {entry.placeholder.steps for entry in self._needs.fields if entry.is_reference}
@@ -171,9 +179,9 @@ class RowFaults:
                 yield PreflightIssue("error", UNREADABLE_ROW, message, reading.param, rows.lines[0])
 
     def _cure(self, entry: ItemField) -> str:
-        name = str(entry.placeholder.steps[0])[:80] if entry.placeholder.steps else ""
-        near = get_close_matches(name, [each[:80] for each in self._names], n=1, cutoff=_SIMILARITY)
-        if near and near[0] != name:
+        names = [each[:80] for each in self._names]
+        near = get_close_matches(entry.key, names, n=1, cutoff=_SIMILARITY)
+        if near and near[0] != entry.key:
             return f" Did you mean 'item.{near[0]}'?"
         return f" The rows have {', '.join(sorted(self._names)[:_SHOWN_NAMES])}."
 

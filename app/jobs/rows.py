@@ -354,7 +354,7 @@ class ReportStore(ProjectRows):
         )
 
 
-_NEWEST_FIRST_CHECKPOINTS = Keyset((CheckpointTable.step,), descending=True)
+_LATEST_STEP_FIRST = Keyset((CheckpointTable.step,), descending=True)
 
 
 class CheckpointStore(ProjectRows):
@@ -401,7 +401,7 @@ class CheckpointStore(ProjectRows):
         self, job_id: str, *, after: str | None, limit: int
     ) -> tuple[list[Checkpoint], bool]:
         """Leaves out dropped checkpoints; a page may still begin after one."""
-        page, more = await _NEWEST_FIRST_CHECKPOINTS.page(
+        page, more = await _LATEST_STEP_FIRST.page(
             self._session,
             select(CheckpointTable).where(CheckpointTable.job_id == job_id, ~checkpoint_dropped()),
             after=after,

@@ -20,6 +20,20 @@ _DATA: Final = frozenset({"const", "default", "enum", "examples"})
 _NAMES: Final = ("$id", "$anchor", "$dynamicAnchor")
 
 
+def without_nulls(schema: Any) -> Any:
+    """Returns a schema, or what has one, without the nulls that a table or a serializer filled in.
+    Values such as `"default": null` mean something and stay.
+    """
+    match schema:
+        case dict():
+            kept = ((k, v) for k, v in schema.items() if v is not None or k in {"default", "const"})
+            return {key: without_nulls(value) for key, value in kept}
+        case list():
+            return [without_nulls(value) for value in schema]
+        case _:
+            return schema
+
+
 def schema_fault(schema: Mapping[str, Any]) -> tuple[Path, str] | None:
     for error in _meta_validator().iter_errors(schema):
         path = tuple(error.instance_path)

@@ -196,7 +196,7 @@ async def examples_page(visitor: SignedIn, kind: str = "words") -> Response:
 async def make_examples(visitor: SignedIn, sent: ExamplesForm) -> Response:
     if sent.wants_more:
         return await _form(visitor, sent, ())
-    read = await asyncio.to_thread(_read_curricula, sent)
+    read = await asyncio.to_thread(_read_sent, sent)
     remarks = list(read.remarks) if sent.name else [_NAMELESS, *read.remarks]
     if read.kind is None or not read.is_usable or not sent.name:
         return await _form(visitor, sent, remarks, read=read)
@@ -250,7 +250,7 @@ async def curriculum_page(curriculum_id: str, visitor: SignedIn) -> Response:
     )
 
 
-def _read_curricula(sent: SentExamples) -> ReadExamples:
+def _read_sent(sent: SentExamples) -> ReadExamples:
     if sent.content:
         return read_file(sent.content, sent.filename, sent.kind, sent.instructions)
     return read_typed(sent.kind, sent.cells, sent.pasted, sent.instructions)

@@ -29,7 +29,7 @@ async def asset(request: Request, name: str) -> Response:
 
 documentation_router = APIRouter(include_in_schema=False)
 SITE: Final = Path(__file__).with_name("site")
-_FILES_DOCUMENTATION: Final = StaticFiles(directory=SITE, check_dir=False)
+_SITE_FILES: Final = StaticFiles(directory=SITE, check_dir=False)
 _FIRST: Final = "index.html"
 _POLICY: Final = "content-security-policy"
 _HEADERS: Final = {
@@ -50,7 +50,7 @@ async def without_slash() -> Response:
 async def document(request: Request, path: str) -> Response:
     if not path and not (SITE / _FIRST).exists():
         return page("documentation.html")
-    reply = await _FILES_DOCUMENTATION.get_response(path or _FIRST, request.scope)
+    reply = await _SITE_FILES.get_response(path or _FIRST, request.scope)
     reply.headers.update(_HEADERS)
     return reply
 

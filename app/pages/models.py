@@ -311,7 +311,7 @@ async def _until_ended(
 
 router = APIRouter(include_in_schema=False, route_class=PageRoute)
 _LISTED: Final = 200
-_TOOL_MODELS: Final = TypeAdapter(ToolSpec)
+_TOOL_SPEC: Final = TypeAdapter(ToolSpec)
 _STREAMED: Final = {"cache-control": "no-store", "x-accel-buffering": "no"}
 
 
@@ -360,7 +360,7 @@ async def _plays(visitor: Visitor, asked: PlaygroundForm) -> list[Play]:
     options = asked.options()
     registered = [await visitor.services.tools().get(one) for one in asked.tools]
     tools = [
-        _TOOL_MODELS.validate_python(await visitor.services.tools().usable(one))
+        _TOOL_SPEC.validate_python(await visitor.services.tools().usable(one))
         for one in registered
         if not is_served(one.definition)
     ]

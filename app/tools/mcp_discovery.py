@@ -21,6 +21,7 @@ from mcp_types import (
 
 from app.kit.endpoint_pool import EndpointPool
 from app.kit.endpoints import CallSigner, EndpointFault
+from app.kit.json_schemas import without_nulls
 from app.kit.redaction import Echoes
 from app.kit.replies import json_kind
 from app.kit.texts import storable
@@ -32,7 +33,7 @@ from app.tools.mcp_listings import (
     resource_faults,
     select_allowed_tools,
 )
-from app.tools.mcp_results import own_result, part, result_fault, without_nulls
+from app.tools.mcp_results import own_result, part, result_fault
 from app.tools.mcp_servers import (
     MAX_RESOURCES,
     MAX_TOOL_NAME,

@@ -66,18 +66,6 @@ def part(sent: Mapping[str, Any], key: str, kind: type[_Part]) -> _Part | None:
     raise result_fault(f"answered with {json_kind(value)} as `{key}`, not {_KINDS[kind]}")
 
 
-def without_nulls(schema: Any) -> Any:
-    """Values such as `"default": null` mean something and stay."""
-    match schema:
-        case dict():
-            kept = ((k, v) for k, v in schema.items() if v is not None or k in {"default", "const"})
-            return {key: without_nulls(value) for key, value in kept}
-        case list():
-            return [without_nulls(value) for value in schema]
-        case _:
-            return schema
-
-
 REPORTED: Final = "tool_reported"
 _NO_WORDS: Final = "Error: the tool failed without a message."
 _ONLY_TEXT: Final = "only text can be read"

@@ -130,7 +130,10 @@ async def test_a_job_has_the_warnings_about_its_files_that_validate_gives(api: A
 
 
 async def test_rows_with_tools_need_no_tools_of_the_job(api: Api) -> None:
-    tool = {"type": "function", "function": {"name": "lookup"}}
+    properties = {"a": {"type": "string"}, "b": None}  # as a table writes two different tools
+    schema = {"type": "object", "properties": properties}
+    function = {"name": "lookup", "strict": None, "parameters": schema}
+    tool = {"type": "function", "function": function}
     offering = rows(10, answer="x", tools=[tool])
     job = await job_of(api, offering, offering)
     assert (job["status"], job["error"]) == ("queued", {})

@@ -215,9 +215,10 @@ async def test_a_tool_without_one_usable_answer_ends_the_job_after_the_baseline(
 @cases(
     ("calls", "dead"),
     [
-        ([("a", "Error: 404 {}"), ("b", "Error: 404 {}"), ("b", "42")], "a"),
-        ([("a", "no such record"), ("a", "no such record")], None),
-        ([("a", "Error: 404 gone"), ("a", "42")], None),
+        ([*[("a", "Error: 404 {}")] * 5, ("b", "Error: 404 {}"), ("b", "42")], "a"),
+        ([("a", "Error: 404 no record P9")] * 4, None),
+        ([("a", "no such record"), ("a", "no such record")] * 3, None),
+        ([*[("a", "Error: 404 gone")] * 5, ("a", "42")], None),
     ],
 )
 def test_a_tool_with_words_or_with_one_usable_answer_is_alive(

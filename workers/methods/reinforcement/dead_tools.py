@@ -14,6 +14,9 @@ from app.tools.tool_calls import unread_status
 
 _OF_TOOLS: Final = "tool_"
 _ANSWERED: Final = "answered "
+_NOT_FOUND: Final = frozenset(f"{_ANSWERED}{status:d}" for status in WRONG_ADDRESS)
+_LEAST_CALLS: Final = 5
+"""A working tool may answer 404 to a few calls, each with an id that does not exist."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +51,9 @@ def dead_tool(rollouts: Sequence[ScoredRollout]) -> DeadTool | None:
             else:
                 alive.add(failure.source)
     for (name, cause), _ in causes.most_common():
-        if name not in alive:
-            return DeadTool(name, sum(n for (of, _), n in causes.items() if of == name), cause)
+        calls = sum(n for (of, _), n in causes.items() if of == name)
+        if name not in alive and (calls >= _LEAST_CALLS or cause not in _NOT_FOUND):
+            return DeadTool(name, calls, cause)
     return None
 
 

@@ -90,8 +90,6 @@ class BaselineEffects:
 def _counting_calls(method: ReinforcementMethod) -> Iterator[str]:
     if parts_read(method.grader) & _CALLS:
         yield f"'{_ROOT}.grader'"
-    if method.max_episode_steps is not None and not method.runs_calls:
-        yield f"'{_ROOT}.max_episode_steps'"
     stop = method.stop
     if stop is not None:
         for name in _STOPS:

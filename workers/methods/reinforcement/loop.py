@@ -188,7 +188,7 @@ class ReinforcementLoop:
             return
         validation = await self._evaluate(0, valid_rows, told=self._tell_baseline)
         outcome = StepOutcome(TrainedStep(0), validation=validation)
-        self._check_tools(validation.rollouts, outcome)
+        self._check_tools([*validation.rollouts, *validation.further_rollouts], outcome)
         self._check_infrastructure(validation.rollouts, outcome)
         if self._base_policy is not None:
             validation = await self._evaluator.with_base(

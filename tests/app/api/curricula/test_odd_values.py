@@ -180,10 +180,12 @@ async def test_nulls_that_a_nested_column_filled_in_are_absent_keys(api: Api, pr
         {prompt: talks[n % 2] if prompt == "messages" else f"q{n}", "tools": tools[n % 2], "n": n}
         for n in range(12)
     ]
-    held = io.BytesIO()
-    parquet.write_table(pa.Table.from_pylist(records), held)
-    preview = await preview_of(api, held.getvalue(), "table.parquet")
-    assert preview["usable"], preview["findings"]
-    assert [row["tools"] for row in preview["first_rows"][:2]] == tools
-    if prompt == "messages":
-        assert [row["messages"] for row in preview["first_rows"][:2]] == talks
+    table, held = pa.Table.from_pylist(records), io.BytesIO()
+    parquet.write_table(table, held)
+    lines = "\n".join(map(json.dumps, table.to_pylist())).encode()
+    for content, name in ((held.getvalue(), "table.parquet"), (lines, "table.jsonl")):
+        preview = await preview_of(api, content, name)
+        assert preview["usable"], preview["findings"]
+        assert [row["tools"] for row in preview["first_rows"][:2]] == tools
+        if prompt == "messages":
+            assert [row["messages"] for row in preview["first_rows"][:2]] == talks

@@ -113,6 +113,7 @@ async def test_nested_graders_are_looked_into(
     assert [(fault["code"], fault["param"]) for fault in report["errors"]] == [
         ("model_not_found", f"{root}.b.model"),
         ("endpoint_unreachable", f"{root}.a.url"),
+        ("endpoint_unavailable", f"{root}.d"),
     ]
     assert [check["param"] for check in report["endpoints"]] == [
         f"{root}.a.url",

@@ -22,6 +22,7 @@ from app.kit.objects import LocalObjects
 from app.models.engine import AdapterCache
 from app.models.engine_http import HttpInference
 from app.settings import EgressSettings, JudgeSettings
+from tests.support.cases import cases
 from tests.support.endpoints import EndpointServer, ReceivedRequest, Reply, Script, endpoint
 from tests.support.engines.chat_engine import ChatEngine, chat_engine
 from tests.support.objects.stored_directories import store_directory
@@ -272,7 +273,8 @@ async def test_what_would_not_change_is_not_tried_again(status: int) -> None:
     refused = Reply(status, {"error": {"message": "sk-operator"}})
     fault, received = await served(lambda _: refused, response_format=None)
     assert isinstance(fault, JudgeFault)
-    assert (fault.kind, fault.message) == (FaultKind.ERROR, f"answered {status}")
+    shown = f"answered {status} (no Content-Type)"
+    assert (fault.kind, fault.message) == (FaultKind.ERROR, shown)
     assert len(received) == 1
 
 
@@ -286,7 +288,26 @@ async def test_a_server_that_refuses_a_format_is_asked_without_it(status: int) -
     assert len(received) == 2
     fault, received = await served(lambda _: Reply(status))
     assert isinstance(fault, JudgeFault)
-    assert (fault.message, len(received)) == (f"answered {status}", 2)
+    assert (fault.message, len(received)) == (f"answered {status} (no Content-Type)", 2)
+
+
+@cases(
+    ("reply", "said"),
+    [
+        (Reply(401, {"error": "no key 'Bearer mine'"}), "answered 401 (no Content-Type): "),
+        (Reply(400, {"error": "'temperature'"}), "answered 400 (no Content-Type): "),
+        (Reply(body=b"<html>"), "answered 200 without a message in `choices`: the body is not "),
+    ],
+)
+async def test_a_customers_server_that_refuses_is_quoted(reply: Reply, said: str) -> None:
+    async with endpoint(lambda _: reply) as server:
+        headers = {"Authorization": "Bearer mine"}
+        asked = question(base_url=server.url("/v1"), headers=headers, response_format=None)
+        fault = await ask(asked, customers=(server,))
+    assert isinstance(fault, JudgeFault)
+    assert fault.message.startswith(said)
+    assert "Bearer mine" not in fault.message
+    assert any(each in fault.message for each in ("no key", "temperature", "<html>"))
 
 
 async def test_a_customers_server_gets_the_customers_headers_alone() -> None:

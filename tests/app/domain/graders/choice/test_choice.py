@@ -62,6 +62,7 @@ def test_the_rows_name_the_grader(row: dict[str, Any], expected: dict[str, Any])
         *(
             "#### 18 eggs",
             r"It is \boxed{18}.",
+            r"\boxed{x = 18}",
             "<answer>18</answer>",
         ),
     ],
@@ -77,6 +78,7 @@ def test_a_number_is_looked_for_at_the_end_of_the_answer(answer: Any) -> None:
     "answer",
     [
         *("1,0425", "3-4", "5 eggs", "####", "1.2.3", "1_00", "5'10", "2 6/4", "10^2"),
+        *(r"\boxed{2x+3}", r"\boxed{(2, 3)}", r"\boxed{6-5i}", r"\boxed{x^2+3}", "#### (2, 3)"),
     ],
 )
 def test_a_text_with_a_number_in_it_is_no_number(answer: str) -> None:

@@ -31,6 +31,7 @@ ITEM: dict[str, Any] = {
     [
         ("", ""),
         ("}} { } }", "}} { } }"),
+        (r"\boxed{25\%} {#top}", r"\boxed{25\%} {#top}"),
         ("{{ sample.output_text }}", "42"),
         ("{{\n item.n\t}}", "1.5"),
         ("a{{sample.output_text}}b{{ item.n }}c", "a42b1.5c"),
@@ -79,6 +80,7 @@ def test_a_path_that_leads_nowhere_is_named(path: str) -> None:
         ("{{ item.a }}" * 1001, "more than 1000"),
         ("x {% if item.a %}{{ item.a }}{% endif %}", "'{% if item.a %}' is plain text"),
         ("{# note #}{{ item.a }}", "no statements and comments"),
+        ("{%- if item.a", "no statements and comments"),
     ],
 )
 def test_wrong_syntax_is_reported(text: str, part: str) -> None:
