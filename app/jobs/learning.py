@@ -160,7 +160,8 @@ class Truncation(DescribedModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     level: Literal["token", "sequence"] = "token"
-    """The ratio of each token, or the product over its rollout."""
+    """The ratio of each token, or the product over its row: a rollout, or a part of one whose
+    earlier turns the chat template renders anew."""
     cap: Number = Field(ge=1, le=1000)
     """Default: 2 for tokens and 5 for sequences."""
 
@@ -263,12 +264,13 @@ class NothingToLearnOptions(DescribedModel):
     """Share of graded rollouts with the same grader error, or without any token to answer, from
     which the job ends."""
     equal_rewards: CountLearn = 64
-    """Number of graded rollouts from which the job ends if nearly all have the same reward. Fewer
-    give a warning, unless all have the highest that the grader gives: then the job ends, since no
+    """Number of graded rollouts from which the job ends if all have the same reward. Fewer give a
+    warning, unless nearly all have the highest that the grader gives: then the job ends, since no
     report could show a gain.
     """
     equal_share: Annotated[Number, Field(gt=0.5, le=1)] = 0.98
-    """Share of the graded rollouts with the same reward from which nearly all have it."""
+    """Share of the graded rollouts with the same reward from which nearly all have it: a warning,
+    since a model that is right now and then can learn."""
     untrained_groups: CountLearn = 60
     """Groups in succession from the first step on, none with different rewards, from which the job
     ends."""

@@ -242,7 +242,7 @@ class LearnabilityCounts:
                 param=_GRADER,
             )
         _, share = limits_of_mean([0.0] * alike + [1.0] * others, UNIT_RANGE, tail=0.05)
-        certain = self.graded >= enough
+        certain = not others and self.graded >= enough  # a few successes may be all it takes
         return Diagnosis(
             f"{reason}: at most {share:.1%} of the rollouts can be expected to earn another reward "
             "(with 95% confidence), and groups of equal rewards train nothing",
