@@ -50,6 +50,7 @@ from app.models.engine_http import HttpInference
 from app.models.export_service import AdapterService, ExportPorts, ExportService
 from app.models.service import JudgeModels, ModelService, PermissionService
 from app.rewrapping import RewrappingService
+from app.rollouts.report_service import ReportService
 from app.rollouts.service import HeldOutRowService, RolloutService
 from app.settings import Settings
 from app.teaching.coach.driver import CoachDriver, CoachPorts, CoachRunner
@@ -409,6 +410,11 @@ class Factory:
 
     def rollouts(self) -> RolloutService:
         return RolloutService(self._database, self._tenant)
+
+    def reports(self) -> ReportService:
+        return ReportService(
+            self._database, self.rollouts(), self._tenant, base_models=self._base_models
+        )
 
     def recipes(self) -> RecipeService:
         ports, models = self._registry_ports(), self.judge_models()

@@ -520,7 +520,6 @@ def findings(
     """Returns the findings, most severe first. `gain` compares the last validation with the first
     one, row by row; without it the gain is computed from the curves, for this number of looks.
     """
-    grader = _grader(method)
     watched = _watched(method)
     found = [*rule_findings(method, watched, curves, gaps), *_lost(curves), *_tool_errors(curves)]
     found += _fewer_calls(curves)
@@ -532,7 +531,7 @@ def findings(
         gain,
         looks=looks,
         samples=_samples(method),
-        judges=() if grader is None else paths_of_judges(grader, f"method.{method.kind}"),
+        judges=judged_apart(method),
     )
     return sorted(found, key=lambda one: GRAVEST_FIRST.index(one.severity))
 
@@ -565,6 +564,11 @@ def _detectors(method: StoredMethod) -> list[RuleDetector]:
 
 def score_range(method: StoredMethod) -> tuple[float, float] | None:
     return _watched(method).scores
+
+
+def judged_apart(method: StoredMethod) -> list[str]:
+    grader = _grader(method)
+    return [] if grader is None else paths_of_judges(grader, f"method.{method.kind}")
 
 
 def _watched(method: StoredMethod) -> ObjectiveCurves:

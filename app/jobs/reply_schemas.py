@@ -405,8 +405,116 @@ class EvalComparison(_ReportPart):
     """
 
 
+class ModelFigures(_ReportPart):
+    """Means over the graded rollouts of one model."""
+
+    rollouts: int
+    """Graded rollouts."""
+    reward: float
+    """Their mean reward."""
+    tool_calls: float
+    """Tool calls per rollout."""
+    calls_by_tool: dict[str, float]
+    """Calls per rollout, by tool."""
+    repeated_calls: float
+    """Calls per rollout with the name and arguments of an earlier one of the same rollout."""
+    completion_tokens: float
+    """Tokens that the policy sampled per rollout."""
+    seconds: float
+    """Seconds of a rollout, from its first turn to its score."""
+    seconds_p50: float
+    """Seconds that half of the rollouts did not exceed."""
+    seconds_p95: float
+    """Seconds that 95 % of the rollouts did not exceed."""
+    over_limit: float
+    """Share of the rollouts that took more than `seconds_limit`."""
+
+
+class SequenceShares(_ReportPart):
+    """Tools that were called one directly after the other."""
+
+    tools: list[str]
+    """The tools, in the order of the calls."""
+    start: float
+    """Share of rollouts with this sequence before training."""
+    tuned: float
+    """Share of the tuned model's rollouts with it."""
+
+
+class Quadrant(_ReportPart):
+    """Rows by the change of their mean reward and of their mean number of tool calls."""
+
+    better_fewer_calls: int
+    """Rows with a higher reward and fewer calls."""
+    better_more_calls: int
+    """Rows with a higher reward and more calls."""
+    worse_fewer_calls: int
+    """Rows with a lower reward and fewer calls."""
+    worse_more_calls: int
+    """Rows with a lower reward and more calls."""
+    unchanged: int
+    """Rows whose reward or calls stayed the same."""
+
+
+class RowChange(_ReportPart):
+    """Means over the rollouts of one held-out row, before and after training."""
+
+    row: int
+    """Row number in the validation file, from 0."""
+    start_reward: float
+    """Reward before training."""
+    tuned_reward: float
+    """Reward of the tuned model."""
+    start_tool_calls: float
+    """Tool calls before training."""
+    tuned_tool_calls: float
+    """Tool calls of the tuned model."""
+    start_completion_tokens: float
+    """Sampled tokens before training."""
+    tuned_completion_tokens: float
+    """Sampled tokens of the tuned model."""
+    start_seconds: float
+    """Seconds before training."""
+    tuned_seconds: float
+    """Seconds of the tuned model."""
+
+
+class BeforeAfter(_ReportPart):
+    """What the rollouts did before and after training, on the rows with graded ones of both."""
+
+    split: Literal["report", "valid"]
+    """The rollouts that are read: `report` were sampled for the comparison, with other seeds than
+    those that chose the step; `valid` are the validations of both steps, where no comparison was
+    made.
+    """
+    rows: int
+    """Rows that are compared."""
+    seconds_limit: float
+    """The `limit_s` of the call; without one, the 95th percentile of seconds before training."""
+    start: ModelFigures
+    """Before training."""
+    tuned: ModelFigures
+    """The tuned model."""
+    completion_tokens: Comparison
+    """Sampled tokens, row by row."""
+    seconds: Comparison
+    """Seconds, row by row. They have the tool calls and grading in them, and depend on how busy the
+    machines were.
+    """
+    sequences: list[SequenceShares]
+    """The ten commonest pairs of consecutive calls."""
+    loops: list[SequenceShares]
+    """The ten commonest loops: one tool called three times or more in succession."""
+    quadrant: Quadrant | None
+    """Rows by the change of reward and calls; `null` for rewards that were `judged_apart`."""
+    by_row: list[RowChange]
+    """Every row: the points of plots of reward over seconds, tokens or calls."""
+
+
 class Report(_ReportPart):
-    """The model that training started from against the published one, on the held-out rows."""
+    """The model that training started from against the published one, or against that of another
+    validated step, on the held-out rows.
+    """
 
     object: Literal["fine_tuning.job.report"]
     job_id: str
@@ -418,7 +526,7 @@ class Report(_ReportPart):
     start_model: str
     """Name of the model that training started from."""
     step: int
-    """The published step."""
+    """The step that is compared with the start: the published one, or that of the call."""
     chosen_among: int | None = None
     """Validated checkpoints that the published one was chosen from. Values read from the
     validations that chose it (`greedy`, and all of a supervised or DPO job) have intervals of the
@@ -469,6 +577,10 @@ class Report(_ReportPart):
     """Tool calls per rollout (reinforcement)."""
     components: dict[str, ComponentComparison] | None = None
     """Numbers that the grader reports beside the reward, by name (reinforcement)."""
+    before_after: BeforeAfter | None = None
+    """Calls, tokens and seconds of the rollouts before and after training; `null` when none are
+    stored any more, and for methods that sample none (reinforcement).
+    """
     greedy: RewardComparison | None = None
     """The same for one rollout of each row at temperature 0 (reinforcement)."""
     loss: Comparison | None = None
@@ -505,6 +617,11 @@ REPORT_PARTS: Final[tuple[type[DescribedModel], ...]] = (
     OverAll,
     ImplicitRewards,
     EvalComparison,
+    ModelFigures,
+    SequenceShares,
+    Quadrant,
+    RowChange,
+    BeforeAfter,
     Report,
 )
 """Models of a report, whose optional fields may be absent."""

@@ -108,12 +108,38 @@ async def get_rollout_tokens(job_id: str, rollout_id: str, services: Services) -
     return RolloutTokens.of(rollout_id, record)
 
 
+ReportStep = Annotated[
+    int | None,
+    Query(
+        ge=1,
+        le=2**31 - 1,
+        description="A validated step to compare with the start; absent: the published one",
+    ),
+]
+SecondsLimit = Annotated[
+    float | None,
+    Query(
+        gt=0,
+        le=1e9,
+        allow_inf_nan=False,
+        description="Seconds of a rollout, of which the report has the share above; absent: the "
+        "95th percentile before training",
+    ),
+]
+
+
 @router.get(
     "/report",
     operation_id="retrieveFineTuningJobReport",
     responses=responses(404),
     response_model_exclude_unset=True,
 )
-async def get_report(job_id: str, services: Services) -> Report:
-    """Compares the model that training started from with the tuned one, on the held-out rows."""
-    return Report.model_validate(await services.rollouts().report(job_id))
+async def get_report(
+    job_id: str, services: Services, step: ReportStep = None, limit_s: SecondsLimit = None
+) -> Report:
+    """Compares the model that training started from with the published one, or with that of another
+    validated step, on the held-out rows.
+    """
+    return Report.model_validate(
+        await services.reports().report(job_id, step=step, limit_s=limit_s)
+    )

@@ -19,12 +19,13 @@ from sqlalchemy import (
     true,
     tuple_,
 )
-from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB, JSONPATH
 from sqlalchemy.sql.elements import ColumnElement
 
 from app.kit.errors import NotFound
 from app.kit.ids import Split
 from app.kit.sql import Keyset, ProjectRows, fitting, storable
+from app.rollouts.before_after import PlayedRollout
 from app.rollouts.rollouts import (
     BINS,
     PassCount,
@@ -38,7 +39,7 @@ from app.rollouts.rollouts import (
 )
 from app.rollouts.tables import REPEATED_CALL
 from app.rollouts.tables import RolloutTable as Table
-from app.rollouts.trajectory import TokenRecord
+from app.rollouts.trajectory import UNKNOWN_TOOL, TokenRecord
 
 
 def stored_record(record: TokenRecord | None) -> Any:
@@ -68,6 +69,7 @@ _ORDERS: Final[dict[RolloutOrder, tuple[Any, ...]]] = {
     "reward": (Table.reward, *_ORDER_KEY),
 }
 _INDEXED: Final = 200
+_CALLS: Final = "$.turns[*].tool_calls[*]"
 _FIELDS = tuple(field.name for field in fields(RolloutRow))
 
 
@@ -176,6 +178,39 @@ class RolloutStore(ProjectRows):
         rows = await self._session.execute(query.group_by(*row_key).order_by(*row_key))
         return [RowMean(*row) for row in rows]
 
+    async def steps(self, job_id: str, split: Split) -> list[int]:
+        query = select(Table.step).where(Table.job_id == job_id, Table.split == split)
+        return list(await self._session.scalars(query.distinct().order_by(Table.step)))
+
+    async def played(
+        self, job_id: str, split: Split, *, steps: Sequence[int]
+    ) -> list[PlayedRollout]:
+        """Returns graded rollouts. Of a trace, which holds every text, only names are fetched."""
+        tools, errors, repeated = (
+            func.jsonb_path_query_array(Table.trace, cast(f"{_CALLS}{path}", JSONPATH), type_=JSONB)
+            for path in (".name", ".error", " ? (@.repeated == true)")
+        )
+        query = select(
+            Table.prompt_index,
+            Table.step,
+            Table.reward,
+            Table.completion_tokens,
+            Table.finished_at - Table.started_at,
+            tools,
+            errors,
+            func.jsonb_array_length(repeated),
+        ).where(
+            Table.job_id == job_id,
+            Table.split == split,
+            Table.step.in_(steps),
+            Table.reward.is_not(None),
+        )
+        found = await self._session.execute(query)
+        return [
+            PlayedRollout(row, at, reward, tokens, seconds, _known_tools(names, faults), count)
+            for row, at, reward, tokens, seconds, names, faults, count in found
+        ]
+
     async def reward_histogram(
         self, job_id: str, split: Split, steps: Sequence[int]
     ) -> RewardHistogram | None:
@@ -228,6 +263,14 @@ class RolloutStore(ProjectRows):
             .order_by(*row_key)
         )
         return [PassCount(*row) for row in await self._session.execute(query)]
+
+
+def _known_tools(called: Sequence[str], errors: Sequence[str | None]) -> list[str]:
+    """A name that the model made up is no tool: there could be any number of them."""
+    return [
+        UNKNOWN_TOOL if error == "unknown_tool" else name
+        for name, error in zip(called, errors, strict=True)
+    ]
 
 
 def _conditions(job_id: str, where: RolloutFilter) -> list[ColumnElement[bool]]:
