@@ -112,7 +112,7 @@ class AdminKeyDeleted(DescribedModel):
     deleted: Literal[True] = True
 
 
-Scopes = Annotated[list[Scope], Field(max_length=len(ALL_SCOPES))]
+Scopes = Annotated[list[Scope], Field(min_length=1, max_length=len(ALL_SCOPES))]
 
 
 class UpdateProjectKey(ClosedBody):
@@ -121,7 +121,7 @@ class UpdateProjectKey(ClosedBody):
     expires_in_seconds: Lifetime | None = None
     """Seconds from now until the key expires."""
     scopes: Scopes | None = None
-    """What the key may do from now on; empty: everything in its project."""
+    """What the key may do from now on."""
 
 
 class OwnerServiceAccount(DescribedModel):
@@ -213,7 +213,7 @@ class CreateServiceAccount(ClosedBody):
     expires_in_seconds: Lifetime | None = None
     """Seconds until its first key expires; absent: it does not expire."""
     scopes: Scopes | None = None
-    """What its first key may do; absent or empty: everything in its project."""
+    """What its first key may do; absent: everything in its project."""
 
     @property
     def terms(self) -> KeyTerms | None:
@@ -241,7 +241,7 @@ class CreateServiceAccountKey(ClosedBody):
     expires_in_seconds: Lifetime | None = None
     """Seconds until the key expires; absent: it does not expire."""
     scopes: Scopes | None = None
-    """What the key may do; absent or empty: everything in its project."""
+    """What the key may do; absent: everything in its project."""
 
     @property
     def terms(self) -> KeyTerms:

@@ -130,10 +130,13 @@ async def test_a_keys_scopes_are_shown_and_change(
     assert await status(api, key["value"]) == 403
     await admin("POST", path, json={"expires_in_seconds": 60})
     assert await status(api, key["value"]) == 403
-    assert (await admin("POST", path, json={"scopes": []}))["scopes"] is None
+    assert (await admin.refused(400, "POST", path, json={"scopes": []}))["param"] == "scopes"
+    assert await status(api, key["value"]) == 403
+    everything = ["read", "serve", "train", "admin"]
+    assert (await admin("POST", path, json={"scopes": everything}))["scopes"] == everything
     assert await status(api, key["value"]) == 200
     noted = "SELECT type, details->'scopes' FROM audit_logs WHERE resource_id = %s ORDER BY seq"
     assert execute(database, noted, key["id"]) == [
         ("api_key.created", ["read", "train"]),
-        *(("api_key.updated", scopes) for scopes in (["serve"], ["serve"], None)),
+        *(("api_key.updated", scopes) for scopes in (["serve"], ["serve"], everything)),
     ]
