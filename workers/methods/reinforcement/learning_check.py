@@ -11,7 +11,7 @@ from app.graders.definitions import AnyGrader
 from app.graders.template_faults import parts_read
 from app.jobs.intervals import FEWEST_DIFFERING, UNIT_RANGE, limits_of_mean
 from app.jobs.learning import AUTO, NothingToLearnOptions, ObjectiveOptions, resolved_learning
-from app.jobs.reinforcement import RUNS_CALLS, ReinforcementMethod
+from app.jobs.reinforcement import DEFAULT_MAX_EPISODE_STEPS, RUNS_CALLS, ReinforcementMethod
 from app.kit.errors import NOTHING_TO_LEARN, RunFailed
 from app.models.chat import NO_ROOM_CURE, full_context
 from app.rollouts.metrics import TIE
@@ -90,6 +90,8 @@ class BaselineEffects:
 def _counting_calls(method: ReinforcementMethod) -> Iterator[str]:
     if parts_read(method.grader) & _CALLS:
         yield f"'{_ROOT}.grader'"
+    if method.max_episode_steps not in {None, DEFAULT_MAX_EPISODE_STEPS} and not method.runs_calls:
+        yield f"'{_ROOT}.max_episode_steps'"
     stop = method.stop
     if stop is not None:
         for name in _STOPS:
