@@ -16,10 +16,10 @@ from typing import Final
 
 from sphinx.cmd.build import build_main
 
+from app.pages.documentation import SITE
 from docs.site.inline import move_inline
 from docs.site.pages import ROOT, copy_pages
 
-TARGET: Final = ROOT / "app" / "dashboard" / "site"
 _UNUSED: Final = (".buildinfo", "objects.inv", "_static/**/*.map")
 """Files that Sphinx writes and no page loads."""
 
@@ -67,4 +67,4 @@ def replace(target: Path, made: Path) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(build(Path(sys.argv[1]) if len(sys.argv) > 1 else TARGET))
+    sys.exit(build(Path(sys.argv[1]) if len(sys.argv) > 1 else SITE))

@@ -301,3 +301,20 @@ async def _check_result_file(runs: RealRuns, job: Job, *, steps: int) -> None:
         for column, value in row.items()
         if column.partition("/")[0] in get_args(Split) and value
     } == points
+
+
+@cases(
+    ("cause", "dead"),
+    [
+        (FailureClass.TOOL_BAD_REPLY, "a"),
+        (FailureClass.TOOL_UNREACHABLE, "a"),
+        (FailureClass.TOOL_ERROR, None),
+        (FailureClass.TOOL_TIMEOUT, None),
+    ],
+)
+def test_a_tool_that_only_redirects_or_sends_pages_is_dead(
+    cause: FailureClass, dead: str | None
+) -> None:
+    lost = replace(scored(("valid", 1, 0, 0), None), failure=Failure(cause, "no", "a"))
+    found = dead_tool([lost])
+    assert (None if found is None else found.name) == dead

@@ -15,6 +15,7 @@ from app.tools.tool_calls import unread_status
 _OF_TOOLS: Final = "tool_"
 _ANSWERED: Final = "answered "
 _NOT_FOUND: Final = frozenset(f"{_ANSWERED}{status:d}" for status in WRONG_ADDRESS)
+_NO_ANSWERS: Final = frozenset({FailureClass.TOOL_UNREACHABLE, FailureClass.TOOL_BAD_REPLY})
 _LEAST_CALLS: Final = 5
 """A working tool may answer 404 to a few calls, each with an id that does not exist."""
 
@@ -58,9 +59,11 @@ def dead_tool(rollouts: Sequence[ScoredRollout]) -> DeadTool | None:
 
 
 def _is_lasting(failure: Failure) -> bool:
-    """Returns false for what a working server may say of one call, such as a 500."""
+    """Returns false for what a working server may say of one call, such as a 500. A redirect or a
+    page in place of a reply is no answer to one call.
+    """
     refused = failure.message.startswith(tuple(f"{_ANSWERED}{s:d}" for s in CREDENTIALS_REFUSED))
-    return refused or failure.failure_class is FailureClass.TOOL_UNREACHABLE
+    return refused or failure.failure_class in _NO_ANSWERS
 
 
 def _wrong_address(call: ToolCallRecord) -> int | None:
