@@ -174,13 +174,6 @@ def parts_read(grader: GraderModel) -> frozenset[str]:
     return frozenset(key for each in _single_graders(grader) for key in _own_parts(each))
 
 
-def item_keys_read(grader: GraderModel) -> frozenset[str]:
-    """Returns the keys of a row that the templates read; `WHOLE` where one reads the row itself."""
-    graders = _single_graders(grader)
-    texts = (text for each in graders for _, text in _templates(each))
-    return frozenset(key for text in texts for key in _parts(text, "item"))
-
-
 def _may_read_sample(grader: GraderModel) -> bool:
     templates = list(_templates(grader))
     read = any(_parts(text) for _, text in templates)
@@ -208,9 +201,9 @@ def _templates(grader: GraderModel) -> Iterator[tuple[str, str]]:
             yield str(field.path[0]), field.value
 
 
-def _parts(text: str, namespace: str = "sample") -> frozenset[str]:
+def _parts(text: str) -> frozenset[str]:
     return frozenset(
         str(each.steps[0]) if each.steps else WHOLE
         for each in placeholders(text)
-        if each.namespace == namespace
+        if each.namespace == "sample"
     )

@@ -8,7 +8,6 @@ from typing import Any, Final
 from pydantic import TypeAdapter
 
 from app.files.datasets import DatasetRow
-from app.graders.template_faults import WHOLE
 from app.kit.endpoint_pool import Endpoint, EndpointPool
 from app.kit.endpoints import CallSigner, EndpointFault, FaultKind
 from app.kit.errors import together
@@ -36,19 +35,14 @@ from workers.rollout.environment import (
 
 
 class ToolEnvironment:
-    def __init__(self, tools: RolloutTools, *, withheld: frozenset[str] = frozenset()) -> None:
-        """`withheld`: keys of the row that no tool is told."""
+    def __init__(self, tools: RolloutTools) -> None:
         self._tools = tools
-        self._withheld = withheld
-        self._item: dict[str, Any] = {}
         self._key: SampleKey | None = None
         self._journal: Journal
         self._schemas: list[dict[str, Any]] = []
 
     async def reset(self, row: DatasetRow, key: SampleKey, *, journal: Journal) -> Observation:
         self._key, self._journal = key, journal
-        shared = () if WHOLE in self._withheld else row.item.keys() - self._withheld
-        self._item = {name: row.item[name] for name in row.item if name in shared}
         self._schemas = self._tools.offered(row)
         return Observation(row.messages, self._schemas)
 
@@ -75,9 +69,7 @@ class ToolEnvironment:
         if (fault := check_arguments(call, self._schemas)) is not None:
             outcome = ToolOutcome(fault.text, fault.error, 0.0, 0)
         else:
-            outcome = await self._tools.call(
-                position, name, arguments, item=self._item, journal=self._journal
-            )
+            outcome = await self._tools.call(position, name, arguments, journal=self._journal)
         return ToolReply(position, storable(name), storable(arguments), outcome)
 
 
@@ -206,13 +198,7 @@ class HttpTools:
         return [tool for tool in row.tools if tool["function"]["name"] in self._tools]
 
     async def call(
-        self,
-        position: CallPosition,
-        name: str,
-        arguments: str,
-        *,
-        item: dict[str, Any],
-        journal: Journal,
+        self, position: CallPosition, name: str, arguments: str, *, journal: Journal
     ) -> ToolOutcome:
         request = ToolCall(
             name=name,
@@ -220,7 +206,6 @@ class HttpTools:
             call_id=position.call_id,
             function_call_id=position.function_call_id,
             trace_id=position.key.trace_id,
-            item=item,
         ).request(self._tools[name].headers)
 
         async def ask() -> ToolOutcome:
@@ -245,15 +230,9 @@ class JobTools:
         return [tool for tool, _ in offered]
 
     async def call(
-        self,
-        position: CallPosition,
-        name: str,
-        arguments: str,
-        *,
-        item: dict[str, Any],
-        journal: Journal,
+        self, position: CallPosition, name: str, arguments: str, *, journal: Journal
     ) -> ToolOutcome:
-        return await self._owners[name].call(position, name, arguments, item=item, journal=journal)
+        return await self._owners[name].call(position, name, arguments, journal=journal)
 
     async def release(self, key: SampleKey) -> None:
         for kind in self._kinds:
@@ -276,13 +255,7 @@ class McpTools:
         return [tool for tool in row.tools if tool["function"]["name"] in self._owners]
 
     async def call(
-        self,
-        position: CallPosition,
-        name: str,
-        arguments: str,
-        *,
-        item: dict[str, Any],  # noqa: ARG002 - an MCP call has no place for it
-        journal: Journal,
+        self, position: CallPosition, name: str, arguments: str, *, journal: Journal
     ) -> ToolOutcome:
         call = McpCall(name, arguments, position.call_id)
 

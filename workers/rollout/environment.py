@@ -48,13 +48,7 @@ class RolloutTools(Protocol):
     def offered(self, row: DatasetRow) -> list[dict[str, Any]]: ...
 
     async def call(
-        self,
-        position: CallPosition,
-        name: str,
-        arguments: str,
-        *,
-        item: dict[str, Any],
-        journal: Journal,
+        self, position: CallPosition, name: str, arguments: str, *, journal: Journal
     ) -> ToolOutcome:
         """Runs one call to an offered tool. `arguments` is a JSON object that fits the schema. The
         outcome is journalled under the call's id before it is returned. Output and error are

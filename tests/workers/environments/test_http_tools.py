@@ -7,8 +7,6 @@ from typing import Any
 import pytest
 from standardwebhooks import Webhook
 
-from app.graders.kinds.text_checks import StringCheckGrader
-from app.graders.template_faults import item_keys_read
 from app.kit.endpoints import retry_after, signing_secret
 from app.rollouts.tool_formats import ParsedToolCall
 from app.rollouts.trajectory import FailureClass
@@ -22,12 +20,10 @@ from tests.support.rollout.rollouts import (
     caller,
     egress_to,
     pool,
-    row,
     schema,
 )
-from workers.environments.tool_environment import ToolEnvironment
 from workers.journal import InMemoryJournal
-from workers.rollout.environment import AssistantTurn, CallPosition, ToolFailure
+from workers.rollout.environment import CallPosition, ToolFailure
 
 POSITION = CallPosition(KEY, 0, 0)
 SCHEMAS = [schema("search", q="string")]
@@ -317,33 +313,3 @@ def test_retry_after_as_a_date() -> None:
     soon, past = (datetime.now(UTC) + timedelta(seconds=sign * 1000) for sign in (1, -1))
     assert 900 <= retry_after(format_datetime(soon, usegmt=True)) <= 1000
     assert retry_after(format_datetime(past, usegmt=True)) == 0
-
-
-@cases(
-    ("reference", "sent"),
-    [
-        ("{{item.answer}}", {"document": "d7"}),
-        ("{{item}}", {}),
-        ("42", {"answer": "42", "document": "d7"}),
-    ],
-)
-async def test_a_call_carries_its_row_without_what_the_grader_reads(
-    reference: str, sent: dict[str, Any]
-) -> None:
-    grader = StringCheckGrader.model_validate(
-        {"type": "string_check", "name": "g", "operation": "eq", "reference": reference}
-        | {"input": "{{sample.output_text}}"}
-    )
-    async with endpoint(output("found")) as server:
-        egress = egress_to(server)
-        tools = caller(pool(egress), {"search": server.url()})
-        environment = ToolEnvironment(tools, withheld=item_keys_read(grader))
-        example = row("search", answer="42", document="d7")
-        await environment.reset(example, KEY, journal=InMemoryJournal())
-        await environment.step(AssistantTurn(0, "", (CALL,)))
-        await egress.aclose()
-    (request,) = server.received
-    item = request.json["item"]
-    if sent:
-        assert (item.pop("messages"), item.pop("tools")) == (example.messages, example.tools)
-    assert item == sent

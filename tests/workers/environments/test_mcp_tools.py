@@ -138,9 +138,7 @@ async def test_a_server_with_sessions_has_one_for_each_rollout_until_its_end() -
             for key in (KEY, KEY.group.samples(3)[2]):
                 for number in range(2):
                     position = CallPosition(key, 0, number)
-                    await tools.call(
-                        position, "lookup", '{"q": "gold"}', item={}, journal=InMemoryJournal()
-                    )
+                    await tools.call(position, "lookup", '{"q": "gold"}', journal=InMemoryJournal())
             for key in (KEY, KEY.group.samples(3)[2]):
                 await tools.release(key)
     sessions = [heard.headers["mcp-session-id"] for heard in server.calls()]
@@ -247,7 +245,7 @@ async def test_arguments_that_cannot_be_sent_are_the_models_mistake(
         async with egress_to(server) as egress:
             tools = await tools_of(egress, spec(server.url))
             journal = InMemoryJournal()
-            outcome = await tools.call(POSITION, "lookup", arguments, item={}, journal=journal)
+            outcome = await tools.call(POSITION, "lookup", arguments, journal=journal)
             await tools.release(KEY)
     sent = [each.message["params"]["arguments"] for each in server.calls()]
     if heard is None:

@@ -12,7 +12,6 @@ from app.graders.embeddings import build_embeddings
 from app.graders.judge import Judges
 from app.graders.judge_calls import EngineModel, EngineModels, RoutedJudges
 from app.graders.scorer import GradingPorts
-from app.graders.template_faults import item_keys_read
 from app.jobs.learning import (
     AUTO,
     AnyMode,
@@ -136,8 +135,7 @@ def _environments(
         customer = EnvironmentEndpoint(endpoint, signer, spec.name, spec.headers, limit_s)
         return partial(HttpEnvironment, customer, job_seed=context.job.seed)
     if method.runs_tools:
-        withheld = item_keys_read(method.grader)
-        return partial(ToolEnvironment, _job_tools(method, endpoints, signer), withheld=withheld)
+        return partial(ToolEnvironment, _job_tools(method, endpoints, signer))
     return SingleTurn
 
 
