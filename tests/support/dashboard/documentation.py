@@ -30,4 +30,4 @@ def serve(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Makes the application of the test serve these pages."""
     monkeypatch.setattr(documentation, "SITE", site)
     files = StaticFiles(directory=site, check_dir=False)
-    monkeypatch.setattr(documentation, "_FILES_DOCUMENTATION", files)
+    monkeypatch.setattr(documentation, "_SITE_FILES", files)

@@ -47,6 +47,8 @@ READS = {
     "trained_rows",
     "tokens",
     "links",
+    "played",
+    "steps",
 }
 FORBIDDEN = {
     "files.mark_deleted": ("file-1",),
