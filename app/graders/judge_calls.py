@@ -201,10 +201,10 @@ class RoutedJudges:
                 # On a thread: a reply may be long, and other calls wait for this loop.
                 return await asyncio.to_thread(_without_echoes, reply, headers, base_url)
             case EgressReply() as refusal:
-                fault = error_reply(refusal)
-                fault.quoted = "" if is_operators else fault.quoted
-                fault.hide(Echoes(headers, base_url).hidden_in)
-                raise _Refused(fault.kind, fault.message) from fault
+                refused = error_reply(refusal)
+                refused.quoted = "" if is_operators else refused.quoted
+                refused.hide(Echoes(headers, base_url).hidden_in)
+                raise _Refused(refused.kind, refused.message) from refused
             case _:
                 assert_never(answer.value)
 
